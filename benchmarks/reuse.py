@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from reuse_tool_tasks import play_tool_tasks
+
 import codeplan
 from codeplan.curation.acquisition import AcquiredSkill, acquire_from_run
 from codeplan.skills.library import SkillLibrary
@@ -123,6 +125,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="show the goals that went to the model")
     parser.add_argument("--asks", action="store_true", help="print the questions for phrases")
     parser.add_argument("--tasks", type=Path, default=TASKS, help="a file of tasks")
+    parser.add_argument("--tool-tasks", action="store_true", help="also those of benchmarks/tool_tasks, which see")
     given = parser.parse_args()
     tasks = json.loads(given.tasks.read_text())
     root = Path(tempfile.mkdtemp())
@@ -140,6 +143,9 @@ def main() -> None:
         if why and given.missed:
             print(f"{task['id']}: {why}")
     missed: list[str] = []
+    on_servers: Counter[str] = Counter()
+    if given.tool_tasks:
+        play_tool_tasks(library, root / "tool-tasks", on_servers, missed)
     for task in tasks:
         for i, each in enumerate(task["same"]):
             play(task, each, library, root / f"{task['id']}-{i}", counted, missed)
@@ -158,6 +164,9 @@ def main() -> None:
     print(f"{counted['learnt']} of {len(tasks)} jobs learnt, each from one success")
     print_table("goals for the same jobs, in words of others", counted)
     print_table("the same words again, with others' values", again)
+    if given.tool_tasks:
+        print(f"{on_servers['learnt']} of the 20 tasks of tool_tasks learnt, each from one success")
+        print_table("goals for them in other words and in another folder", on_servers)
     print(f"{counted['others']} goals for other jobs: {counted['others taken']} taken for a skill's")
 
 

@@ -1,4 +1,5 @@
-"""Crash-safe file operations: durable appends, and locks between processes. Links are not followed.
+"""Crash-safe file operations: durable appends, and locks between processes; the user's own folder for codeplan's files.
+Links are not followed.
 
 The system releases a lock when its process ends.
 """
@@ -29,6 +30,21 @@ def require_path(given: object, what: str) -> str:
     raise UsageError(f"name {what} by its path, not by a value of the type {type_name(given)}")
 
 
+def config_folder() -> Path | None:
+    """The user's configuration folder for codeplan; None if neither variable nor home folder is an absolute path."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    base = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".config")
+    return Path(base) / "codeplan" if os.path.isabs(base) else None
+
+
+def make_private(folder: Path) -> None:
+    """Make the folder, if it is not there, the user's alone: no other user reads or writes a file in it, even for a
+    moment. Raises: OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+
+
 def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:
     """Lock the file for this process and return it; the lock ends with the process.
 
@@ -38,7 +54,7 @@ def lock_exclusively(file: BinaryIO, refusal: str) -> BinaryIO:
     Raises: UsageError: the other process keeps the lock. The message is ``refusal``, and the file is closed.
     """
     deadline = time.monotonic() + _SECONDS
-    while not _try_lock(file):
+    while not try_lock(file):
         if time.monotonic() > deadline:
             file.close()
             raise UsageError(refusal)
@@ -57,7 +73,7 @@ def unlock(file: BinaryIO) -> None:
 def wait_for_lock(file: BinaryIO) -> None:
     """Lock the file for this process, however long another one holds it."""
     if sys.platform == "win32":
-        while not _try_lock(file):
+        while not try_lock(file):
             time.sleep(_POLL_SECONDS)
     else:
         import fcntl
@@ -65,7 +81,7 @@ def wait_for_lock(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
-def _try_lock(file: BinaryIO) -> bool:
+def try_lock(file: BinaryIO) -> bool:
     """Whether the file could be locked at once."""
     try:
         if sys.platform == "win32":

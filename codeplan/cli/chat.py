@@ -15,7 +15,7 @@ from codeplan.cli.commands import DO_SETTINGS, add_command
 from codeplan.cli.episodes import DoubtOptions
 from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import print_json, show_value, without_line
-from codeplan.untrusted.texts import echo, echo_message, shell_word
+from codeplan.untrusted.texts import echo, echo_message, on_terminal, shell_word
 
 if TYPE_CHECKING:
     from codeplan.recording.events import Event, EventHandler
@@ -83,12 +83,12 @@ def _talk(session: Session, output: OutputOptions) -> Result | None:
             asks = last is not None and last.ending.name == "needs_input"
             last = session.answer(message) if asks else session.do(message)
         except KeyboardInterrupt:
-            if not options.on_terminal():
+            if not on_terminal():
                 raise
             last = None
             echo_message("the turn was interrupted; what it did is done", "codeplan: ", err=True)
         except CodeplanError as error:
-            if not options.on_terminal():
+            if not on_terminal():
                 raise
             last = None
             echo_message(str(error), "codeplan: ", err=True)
@@ -109,7 +109,7 @@ def _take_up(session: Session) -> Result | None:
 
 def _messages() -> Iterator[str]:
     """The lines that are typed, without blank ones; at a terminal with editing and a history."""
-    if not options.on_terminal():
+    if not on_terminal():
         yield from (line.strip() for line in sys.stdin if line.strip())
         return
     with contextlib.suppress(ImportError):

@@ -22,7 +22,7 @@ from codeplan.cli.output import (
     show_value,
     without_line,
 )
-from codeplan.untrusted.texts import echo, echo_message, shell_word, with_count
+from codeplan.untrusted.texts import echo, echo_message, on_terminal, shell_word, with_count
 
 if TYPE_CHECKING:
     from codeplan.recording.events import Event
@@ -260,7 +260,7 @@ class DoubtOptions:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.resume``. On a terminal, the user is asked."""
-        undecided = options.ask_about_doubt if options.on_terminal() else "stop"
+        undecided = options.ask_about_doubt if on_terminal() else "stop"
         return {"in_doubt": self.in_doubt or undecided, "idempotent": self.idempotent or ()}
 
 

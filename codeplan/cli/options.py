@@ -13,7 +13,7 @@ import typer
 
 from codeplan.cli.commands import given_limits, given_settings
 from codeplan.cli.output import make_event_handler, without_line
-from codeplan.untrusted.texts import echo, echo_message
+from codeplan.untrusted.texts import echo, echo_message, on_terminal
 
 if TYPE_CHECKING:
     from codeplan.budget import Budget, Spending, TotalBudget
@@ -380,11 +380,6 @@ def ask_at_terminal(question: str) -> str | None:
         echo("Your answer: ", err=True, end="")
         line = sys.stdin.readline()
     return line.strip() if line else None
-
-
-def on_terminal() -> bool:
-    """Whether there is somebody to ask."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask_for_approval(call: ProposedCall) -> bool | str | Always:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from codeplan.testing.mutation import MutationScore
     from codeplan.tools import ToolEnvironment
     from codeplan.tools.flow_checks import CallPreview
+    from codeplan.tools.mcp import ServerAddress
     from codeplan.types import Diagnostic, Plan, Rejected
 
 
@@ -343,15 +345,22 @@ class InstallOptions:
     yes: Annotated[bool, typer.Option("--yes", help="With install: write without asking.")] = False
 
 
-_INSTALL_ONLY = frozenset({"action", "client", "project", "name", "yes"})
+_INSTALL_ONLY = frozenset({"action", "server", "client", "project", "name", "yes"})
 
 
 def serve(
     context: typer.Context,
     *,
     action: Annotated[
-        Literal["install"] | None,
-        typer.Argument(metavar="[install]", help="Write this server into a client's own file instead of serving."),
+        Literal["install", "login", "logout"] | None,
+        typer.Argument(
+            metavar="[install|login|logout]",
+            help="Write this server into a client's own file, or log in at an MCP server or out, instead of serving.",
+        ),
+    ] = None,
+    server: Annotated[
+        str | None,
+        typer.Argument(metavar="[SERVER]", help="With login and logout: the URL, or the name in --mcp-config."),
     ] = None,
     given: ToolSourceOptions,
     each: RunOptions,
@@ -366,6 +375,14 @@ def serve(
     library: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A skill library, which clients search with find_skills.")
     ] = None,
+    client_id: Annotated[
+        str | None,
+        typer.Option(
+            "--client-id",
+            metavar="ID",
+            help="With login: a registration of yours; its secret is in CODEPLAN_MCP_CLIENT_SECRET.",
+        ),
+    ] = None,
 ) -> None:
     """Serve plans to an MCP client: it checks, runs and resumes them, in place of calling your tools one by one.
 
@@ -376,18 +393,24 @@ def serve(
     --allow names them, and those that --ask names. Otherwise the run waits for codeplan approve.
 
     With install, nothing is served: the file of --client gets this server, with the other options, after you have seen
-    what is written and where.
+    what is written and where. With login, you log in at a server that wants it, in your browser; logout forgets that.
 
     Exit codes: 0 the client has left, or the server was interrupted; 1 you said no; 2 usage, 4 infrastructure.
     """
-    if action == "install":
+    if action == "install" and server is None:
         given.require_tools()
         _install(context, given, into, http)
         return
-    if into != InstallOptions():
-        from codeplan.errors import UsageError
+    from codeplan.errors import UsageError
 
+    if into != InstallOptions():
         raise UsageError("--client, --project, --name and --yes belong to codeplan mcp install")
+    if client_id is not None and action != "login":
+        raise UsageError("--client-id belongs to codeplan mcp login")
+    if action is not None:
+        named = _find_server(action, server, given.mcp_config)
+        _log_out(named) if action == "logout" else _log_in(named, client_id)
+        return
     from codeplan.mcp_server.server import serve as serve_plans
     from codeplan.mcp_server.transports import claim_standard_streams, parse_http_address
     from codeplan.skills.selection import open_store
@@ -437,6 +460,39 @@ def _install(context: typer.Context, given: ToolSourceOptions, into: InstallOpti
         raise typer.Exit(1)
     change.write()
     echo_message(f"written; {client.title} has the server after its next start")
+
+
+def _find_server(action: str, server: str | None, config: Path | None) -> ServerAddress:
+    """The server of a URL, or of a name in the file of servers. Raises: UsageError: there is none."""
+    from codeplan.errors import UsageError
+    from codeplan.tools.mcp import parse_address, read_config
+    from codeplan.untrusted.values import in_quotes
+
+    if action == "install":
+        raise UsageError("codeplan mcp install takes no further argument")
+    if not server:
+        raise UsageError(f"name the server: codeplan mcp {action} URL, or codeplan mcp {action} NAME --mcp-config FILE")
+    found = [a for a in read_config(config) if server in (a.name, a.url)] if config else []
+    if found:
+        return found[0]
+    if server.startswith(("http://", "https://")):
+        return parse_address(server)
+    place = f"{config} has no server {in_quotes(server)}" if config else f"{in_quotes(server)} is not a URL"
+    raise UsageError(f"{place}; name one by its URL, or by its name with --mcp-config FILE")
+
+
+def _log_in(address: ServerAddress, client_id: str | None) -> None:
+    from codeplan.tools.mcp.servers import log_in
+
+    count = log_in(address, client_id, os.environ.get("CODEPLAN_MCP_CLIENT_SECRET"))
+    echo_message(f"{address.name} can be used; it offers {with_count(count, 'tool')}")
+
+
+def _log_out(address: ServerAddress) -> None:
+    from codeplan.tools.mcp.login_store import LoginFile
+
+    had_one = bool(address.url) and LoginFile(address.url).remove()
+    echo_message(f"{address.name}: {'the login is removed' if had_one else 'there is no login'}")
 
 
 def own_command() -> tuple[str, ...]:
@@ -493,7 +549,7 @@ def _open_runner(given: ToolSourceOptions, each: RunOptions, kept: KeepingOption
             flows=each.flows,
             readonly=each.readonly or (),
         )
-        tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS))
+        tools = stack.enter_context(open_tools(sources, root, restarts=MAX_SERVER_RESTARTS, may_log_in=True))
         runner = stack.enter_context(closing(ToolPlanRunner(tools, RunFolders(root, kept.keep), _settings(each))))
         yield runner
 

@@ -352,7 +352,7 @@ def say(
         if not valid_phrases(skill, [phrase]):
             names = ", ".join(f"{{{p}}}" for p in skill.parameters) or "a parameter, and this skill has none"
             raise UsageError(
-                f"the phrase {in_quotes(phrase, 200)} needs each of these once, with words between them: {names}"
+                f"the phrase {in_quotes(phrase, 200)} needs each of these, with words between them: {names}"
             )
     said = valid_phrases(skill, [*skill.said, *phrases])
     if len({*skill.said, *phrases}) > MAX_PHRASES:

@@ -50,7 +50,7 @@ from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.answer_shapes import merge_answers, shapes_of
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import bind_parameters, read_parameters
-from codeplan.skills.phrases import own_phrase, parse_phrases
+from codeplan.skills.phrases import asked_phrase, parse_phrases
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
 from codeplan.tools.call_texts import shown_answer
@@ -194,7 +194,8 @@ def _prove(
 ) -> _Proof | NothingAcquired:
     """Generalise a plan, and run it on its own task again, from step 1."""
     task = episode.result.task
-    plan = _generalise(source, episode.events, task, sandbox, api)
+    is_verified = _has_tools(episode) and episode.result.success
+    plan = _generalise(source, episode.events, task, sandbox, api, is_verified=is_verified)
     if isinstance(plan, NothingAcquired):
         return plan
     skill = _build_skill(plan, task, episode, runner, sandbox)
@@ -286,9 +287,12 @@ _LOST_LIMITS = frozenset({"wall", "cpu", "turns", "memory"})
 
 
 def _generalise(
-    source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi
+    source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi, *, is_verified: bool
 ) -> Plan | NothingAcquired:
-    """The plan with parameters in place of this episode's values."""
+    """The plan with parameters in place of this episode's values.
+
+    One that a verifier judged may have a step without an assertion: the verifier sees what such a step has missed.
+    """
     checked = sandbox.check(source, api)
     if isinstance(checked, Rejected):
         return NothingAcquired(f"the check refuses its plan: {checked.diagnostics[0]}")
@@ -303,7 +307,8 @@ def _generalise(
         return NothingAcquired(f"its plan cannot be generalised: {found.diagnostics[0]}")
     # a plan that was a skill's before has that one's goal in the comment
     stated = bind_parameters(found["source"], task.goal, {}) if _is_of_tools(events[0]) else found["source"]
-    strictly = refuse_warnings(sandbox.check(stated, api))
+    checked = sandbox.check(stated, api)
+    strictly = checked if is_verified else refuse_warnings(checked)
     if isinstance(strictly, Rejected):
         return NothingAcquired(f"the strict check refuses the generalised plan: {strictly.diagnostics[0]}")
     return strictly
@@ -333,7 +338,7 @@ def _ask_phrases(found: AcquiredSkill, library: SkillLibrary, runner: CurationRu
     except (UsageError, ModelError) as e:
         return msgspec.structs.replace(found, unsaid=str(e))
     if skill is not found.skill:
-        skill = library.change(found.skill, said=skill.said, words=skill.words)
+        skill = library.change(found.skill, said=skill.said, words=skill.words, pieces=skill.pieces)
     return msgspec.structs.replace(found, skill=skill, usage=usage)
 
 
@@ -343,13 +348,13 @@ def ask_phrases(skill: Skill, runner: CurationRunner) -> tuple[Skill, Usage | No
     Raises: UsageError: the goal does not show where each parameter's value stands, or the model cannot be reached.
         ModelError: as ``LLM.complete``.
     """
-    phrase = own_phrase(skill)
+    phrase = asked_phrase(skill)
     if not skill.parameters or not phrase:
         raise UsageError("its goal does not show, once each, where the values of its parameters stand")
     if runner.model == "scripted":
         raise UsageError("the stand-in knows no other words")
     called = [f"{t.method.name}{t.method.signature}" for t in skill.tools]
-    parameters = read_parameters(skill.plan).parameters
+    parameters = [p for p in read_parameters(skill.plan).parameters if f"{{{p.name}}}" in phrase]
     prompts = load_prompts(None, "adaplanner")
     messages = render_messages(prompts, "adaplanner/phrases", goal=phrase, parameters=parameters, called=called)
     completion = runner.ask(messages, "bind")

@@ -230,20 +230,40 @@ class ToolPlanRunner:
     """
 
     def __init__(self, tools: OpenTools, folders: RunFolders, settings: RunnerSettings) -> None:
-        self.toolset, self.folders = tools.toolset, folders
-        self._tools, self._settings = tools, settings
+        self.folders, self._tools, self._settings = folders, tools, settings
         limits = replace(settings.limits, asks=0)  # there is no model here
         self._sandbox = Sandbox(limits, allow_weak=settings.allow_weak_sandbox, imports=settings.imports)
         self._checked: OrderedDict[_CheckKey, Plan] = OrderedDict()
-        agent: type = agent_class_for(tools.toolset, "")
-        self._api = _without_docs(agent_api(agent))
         self._loop, self._checks = LoopThread(), threading.Lock()
+        self._take_tools()
         self._before_data: tuple[str, ...] = ()  # the texts of the plans that clients wrote before they got any answer
         self._has_answered = folders.has_runs
+
+    def _take_tools(self) -> None:
+        self.toolset = self._tools.toolset
+        agent: type = agent_class_for(self.toolset, "")
+        with self._checks:
+            self._api = _without_docs(agent_api(agent))
+            self._checked.clear()
 
     def close(self) -> None:
         """End what asynchronous tools left running."""
         self._loop.close()
+
+    def on_change(self, tell: Callable[[], None]) -> bool:
+        """As ``OpenTools.on_change``."""
+        return self._tools.on_change(tell)
+
+    def refresh(self) -> bool:
+        """Take over the tools that servers offer now, for the checks and runs that begin from now on. Returns whether
+        they are others than before. One thread may call it at a time.
+
+        Raises: EnvironmentFailure: a server's list is too large.
+        """
+        if not self._tools.refresh():
+            return False
+        self._take_tools()
+        return True
 
     def check(self, text: str) -> CheckAnswer:
         """Check a plan; nothing of it runs."""
@@ -260,11 +280,11 @@ class ToolPlanRunner:
 
         ``kept`` and ``set_before`` are those of ``Sandbox.check``.
         """
-        key = source, frozenset(kept), frozenset(set_before)
+        key, api = (source, frozenset(kept), frozenset(set_before)), self._api
         if passed := self._checked.get(key):
             return passed
-        checked = self._sandbox.check(source, self._api, kept=key[1], set_before=key[2])
-        if isinstance(checked, Plan):  # an overloaded machine may be why another is refused
+        checked = self._sandbox.check(source, api, kept=key[1], set_before=key[2])
+        if isinstance(checked, Plan) and api is self._api:  # an overloaded machine may be why another is refused
             with self._checks:
                 self._checked[key] = checked
                 if len(self._checked) > MAX_CHECKED:

@@ -7,8 +7,9 @@ import contextlib
 import logging
 import signal
 import traceback
+from collections import OrderedDict
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -19,19 +20,20 @@ from codeplan.mcp_server import answers as offered
 from codeplan.mcp_server.answers import OFFERED, FoundSkill, FoundSkills, OfferedTool, RunAnswer, ToolsText
 from codeplan.mcp_server.live_runs import ApprovalDesk, LiveRun, LiveRuns, StepNews
 from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
-from codeplan.mcp_server.transports import HttpAddress, ProtocolStreams, serve_http, serve_streams
+from codeplan.mcp_server.transports import MAX_SESSIONS, HttpAddress, ProtocolStreams, serve_http, serve_streams
 from codeplan.prompts.templates import Prompts
 from codeplan.skills.parameter_binding import fill_parameters
 from codeplan.skills.skill import Skill, SkillStore, find_tool_difference
 from codeplan.tools.agent import shown_api, tool_text
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Task, Value
-from codeplan.untrusted.texts import echo, escape_surrogates, one_line
+from codeplan.untrusted.texts import echo, echo_message, escape_surrogates, one_line
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
+    from mcp.server.session import ServerSession
     from mcp_types import (
         CallToolRequestParams,
         CallToolResult,
@@ -44,7 +46,43 @@ if TYPE_CHECKING:
 MAX_DESCRIBED_CHARS: Final = 100_000
 """Maximum length of the tools that one call of describe_tools shows in full, in characters."""
 
+MAX_NAMED: Final = 30
+"""Maximum number of tools that the description of describe_tools names."""
+
+CALM_SECONDS: Final = 1.0
+"""How long after a change of its tools a server's next one is not taken over: each takes a list of all."""
+
 _Answer = Value | LiveRun[RunAnswer]
+
+
+class Listeners:
+    """The clients that hear of changed tools: sessions of the older protocol that have listed the tools, and streams of
+    the newer one, which ask for it by ``subscriptions/listen``.
+    """
+
+    def __init__(self) -> None:
+        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+
+        self._sessions: OrderedDict[str, ServerSession] = OrderedDict()
+        self._bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self._bus, max_subscriptions=MAX_SESSIONS)
+
+    def note(self, context: ServerRequestContext[Any]) -> None:
+        """Keep the client's session."""
+        name = "" if context.request is None else context.request.headers.get("mcp-session-id", "")
+        self._sessions[name] = context.session
+        self._sessions.move_to_end(name)
+        if len(self._sessions) > MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+
+    async def tell(self) -> None:
+        """Say that the tools have changed."""
+        from mcp.server.subscriptions import ToolsListChanged
+
+        await self._bus.publish(ToolsListChanged())
+        for session in list(self._sessions.values()):
+            with contextlib.suppress(Exception):  # the client is gone
+                await session.send_tool_list_changed()
 
 
 class PlanService:
@@ -58,6 +96,10 @@ class PlanService:
         self._runs, self._checks = LiveRuns(at_once), LiveRuns(at_once)
         self._desk = ApprovalDesk()
         self._tools = {t.name: t for t in OFFERED if skills is not None or t.name not in offered.OF_SKILLS}
+        self._loop, self._has_change = asyncio.get_running_loop(), asyncio.Event()
+        self.listeners = Listeners() if runner.on_change(self._tell_change) else None
+        """The clients that hear of changed tools; None if the tools do not change: there are no servers."""
+        self._following = asyncio.ensure_future(self._follow_changes()) if self.listeners else None
 
     def instructions(self) -> str:
         """What a client's model should know about plans."""
@@ -68,12 +110,35 @@ class PlanService:
 
     async def close(self) -> None:
         """Cancel all running work."""
+        if self._following is not None:
+            self._following.cancel()
         await asyncio.gather(self._runs.close(), self._checks.close())
+
+    def _tell_change(self) -> None:
+        """In the thread of the servers: one of them has changed its tools."""
+        with contextlib.suppress(RuntimeError):  # this server has ended, and its event loop is closed
+            self._loop.call_soon_threadsafe(self._has_change.set)
+
+    async def _follow_changes(self) -> None:
+        """Take over tools that servers change, and tell the clients."""
+        assert self.listeners is not None, "there are servers"
+        while True:
+            await self._has_change.wait()
+            self._has_change.clear()
+            try:
+                if await asyncio.to_thread(self._runner.refresh):
+                    self.__dict__.pop("_listed", None)
+                    await self.listeners.tell()
+            except CodeplanError as error:
+                echo_message(f"changed tools are not taken over: {error}", err=True)
+            await asyncio.sleep(CALM_SECONDS)
 
     async def list_tools(
         self, context: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         """The tools with their schemas."""
+        if self.listeners is not None:
+            self.listeners.note(context)
         return self._listed
 
     @cached_property
@@ -86,7 +151,7 @@ class PlanService:
                 Tool(
                     name=t.name,
                     title=t.title,
-                    description=t.description,
+                    description=t.description + (self._names if t.name == "describe_tools" else ""),
                     input_schema=t.input_schema,
                     output_schema=t.output_schema,
                     annotations=ToolAnnotations.model_validate(t.hints),
@@ -94,6 +159,13 @@ class PlanService:
                 for t in self._tools.values()
             ]
         )
+
+    @property
+    def _names(self) -> str:
+        """A sentence with the names of the tools, for the description of describe_tools."""
+        names = [tool.name for tool in self._runner.toolset.tools]
+        more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+        return f" They are: {', '.join(names[:MAX_NAMED])}{more}."
 
     async def call_tool(
         self, context: ServerRequestContext[Any], params: CallToolRequestParams
@@ -195,12 +267,13 @@ class PlanService:
 
 def make_server(service: PlanService) -> Server[Any]:
     """The server of the official package, without a transport."""
-    from mcp.server import Server
+    from mcp.server import NotificationOptions, Server
     from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
     for name in ("mcp", "uvicorn"):  # faults are answered; the package would also print tracebacks
         logging.getLogger(name).addHandler(logging.NullHandler())
         logging.getLogger(name).propagate = False
+    listeners = service.listeners
     server: Server[Any] = Server(
         "codeplan",
         version=VERSION,
@@ -208,7 +281,11 @@ def make_server(service: PlanService) -> Server[Any]:
         instructions=service.instructions(),
         on_list_tools=service.list_tools,
         on_call_tool=service.call_tool,
+        on_subscriptions_listen=listeners.listen if listeners else None,
     )
+    changes = NotificationOptions(tools_changed=listeners is not None)
+    made = partial(server.create_initialization_options, changes)
+    server.create_initialization_options = made  # type: ignore[method-assign]  # all transports ask for them
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="codeplan"))
     return server
 

@@ -18,12 +18,11 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from codeplan.durable_files import exclusive_lock
+from codeplan.durable_files import config_folder, exclusive_lock, make_private
 from codeplan.errors import UsageError
 from codeplan.recording.events import ApprovalAnswered, CallDecided, EpisodeEnded, Event
 from codeplan.recording.trace import Trace, replace_end
 from codeplan.runner.episodes import find_trace
-from codeplan.runner.settings_files import config_folder
 from codeplan.tools.approvals import MAX_APPROVAL_CHARS
 from codeplan.types import Waiting
 from codeplan.untrusted import files
@@ -99,8 +98,7 @@ def _own_key() -> bytes:
     if file is None:
         raise UsageError("there is no home folder for the key of your answers; set XDG_CONFIG_HOME to a folder")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.parent.chmod(0o700)  # so that no other user can read the key, even for a moment
+        make_private(file.parent)
         with exclusive_lock(file.with_suffix(".lock")):
             if (key := _read_key(file)) is not None:
                 return key

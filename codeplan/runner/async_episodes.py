@@ -1,4 +1,7 @@
-"""Episodes and benches for a running event loop: each in a thread of its own, which the loop awaits."""
+"""Episodes and benches for a running event loop: each in a thread of its own, which the loop awaits.
+
+What an episode needs is imported in its thread: that takes a part of a second, which the first one's loop would lose.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,18 @@ import asyncio
 import contextvars
 import os
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from codeplan.cancellation import Cancellation
-from codeplan.episode.method import Method
-from codeplan.llm.callable_model import ModelFunction
-from codeplan.protocols import LLM, Environment
-from codeplan.runner.episodes import run
-from codeplan.runner.tools import do
-from codeplan.types import Result, Task
+
+if TYPE_CHECKING:
+    from codeplan.episode.method import Method
+    from codeplan.llm.callable_model import ModelFunction
+    from codeplan.protocols import LLM, Environment
+    from codeplan.types import Result, Task
 
 _T = TypeVar("_T")
 
@@ -35,7 +39,13 @@ async def arun(
     its trace stays and can be resumed; then CancelledError is raised. A synchronous function that runs at that moment
     returns first.
     """
-    return await in_thread(lambda: run(env, task, method, model, **options))
+
+    def work() -> Result:
+        from codeplan.runner.episodes import run
+
+        return run(env, task, method, model, **options)
+
+    return await in_thread(work)
 
 
 async def ado(goal: str, *, model: str | LLM | ModelFunction, **options: Any) -> Result:
@@ -43,7 +53,13 @@ async def ado(goal: str, *, model: str | LLM | ModelFunction, **options: Any) ->
 
     Asynchronous tools run in an event loop of the episode's own, not in the one that awaits this.
     """
-    return await in_thread(lambda: do(goal, model=model, **options))
+
+    def work() -> Result:
+        from codeplan.runner.tools import do
+
+        return do(goal, model=model, **options)
+
+    return await in_thread(work)
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
@@ -75,8 +91,22 @@ async def in_thread(work: Callable[[], _T]) -> _T:
     return value  # type: ignore[return-value]  # without an error there is a value
 
 
+START_SECONDS: Final = 0.002
+"""Minimum time between two starts of episodes, in seconds."""
+
+MAX_QUEUED: Final = 2
+"""How many plans may wait for their check when one more episode starts."""
+
+_POLL_SECONDS: Final = 0.005
+
+
 class _Starter:
-    """Starts threads in a thread of its own: a start waits until the thread runs, and an event loop must not wait."""
+    """Starts threads in a thread of its own: a start waits until the thread runs, and an event loop must not wait.
+
+    Episodes that wait for a model all run at once. As long as plans wait for their check, no further episode starts: it
+    would wait there as well, and hundreds of them contend with the event loop for Python's lock, and lengthen each
+    collection of garbage, during which the loop stands still.
+    """
 
     def __init__(self) -> None:
         self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -91,8 +121,13 @@ class _Starter:
         self._wanted.put(work)
 
     def _serve(self, wanted: SimpleQueue[Callable[[], None]]) -> None:
+        from codeplan.sandbox.host.plan_texts import computing_slots
+
         while True:
             threading.Thread(target=wanted.get(), name="codeplan-episode", daemon=True).start()
+            time.sleep(START_SECONDS)
+            while computing_slots.waiting > MAX_QUEUED:
+                time.sleep(_POLL_SECONDS)
 
 
 _starter: Final = _Starter()

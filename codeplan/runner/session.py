@@ -111,7 +111,7 @@ class Session:
             self._path = Path(folder or stack.enter_context(TemporaryDirectory(prefix="codeplan-"))) / TRACE_NAME
             if self._has_trace:
                 self._sources = sources_of_recording(Trace.read(self._path), self._sources)
-            opening = open_tools(self._sources, self._path.parent)
+            opening = open_tools(self._sources, self._path.parent, may_log_in=True)
             require_model(model)  # what the user named is looked at before what they left out
             self._tools = stack.enter_context(opening)
             self._offered = self._tools.toolset

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from codeplan.budget import Budget
-from codeplan.durable_files import exclusive_lock
+from codeplan.durable_files import config_folder, exclusive_lock, make_private
 from codeplan.errors import UsageError
 from codeplan.llm import endpoint
 from codeplan.llm.openai_client import OpenAIModel
@@ -176,13 +176,6 @@ class _TrustList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trusted: tuple[TrustedFile, ...]
 
 
-def config_folder() -> Path | None:
-    """The user's configuration folder for codeplan; None if neither variable nor home folder is an absolute path."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
-    base = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".config")
-    return Path(base) / "codeplan" if os.path.isabs(base) else None
-
-
 def real_path(file: Path) -> str:
     """The settings file's path with its folder's links resolved, by which the list knows it."""
     return os.path.join(os.path.realpath(file.parent), file.name)
@@ -234,8 +227,7 @@ def _changed_list() -> Iterator[tuple[Path, tuple[TrustedFile, ...]]]:
     if folder is None:
         raise UsageError("there is no home folder for the list of trusted folders; set XDG_CONFIG_HOME to a folder")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)  # so that no other user can write a file here, even for a moment
+        make_private(folder)
         with exclusive_lock(folder / "trusted.lock"):
             yield _list_file(folder), _read_list(_list_file(folder))
     except OSError as e:

@@ -201,6 +201,8 @@ class ToolSources:
 
     def addresses(self) -> list[ServerAddress]:
         """The MCP servers. Raises: UsageError: one, the file of servers or the time for a call is wrong."""
+        if isinstance(self.mcp, Mapping):
+            raise UsageError("mcp takes commands and URLs; servers by name go into a JSON file, given as mcp_config")
         several = isinstance(self.mcp, Iterable) and not isinstance(self.mcp, str | ServerAddress)
         given: Any = tuple(self.mcp) if several else (self.mcp,)
         addresses = [a if isinstance(a, ServerAddress) else parse_address(a) for a in given]
@@ -266,6 +268,15 @@ class OpenTools:
             shown_for=shown_for,
         )
 
+    def on_change(self, tell: Callable[[], None]) -> bool:
+        """Have ``tell`` called, in a thread of the servers' own, when their tools may have changed. Returns whether
+        there are servers.
+        """
+        if self._servers is None:
+            return False
+        self._servers.on_change = tell
+        return True
+
     def refresh(self) -> bool:
         """Take over the tools that servers offer now. Returns whether there are others than before; of a list without
         any tool, it takes over nothing.
@@ -295,11 +306,13 @@ def open_tools(
     *,
     restarts: int = MAX_RESTARTS,
     elsewhere: Callable[[GivenPattern], bool] = lambda pattern: False,
+    may_log_in: bool = False,
 ) -> AbstractContextManager[OpenTools]:
     """The user's own tools and those of MCP servers, which start when the context is entered and end with it.
 
     Files that servers return are kept in ``folder``; None keeps none. A server that has ended is started again
-    ``restarts`` times. Tools that the user denies are left out. ``elsewhere`` says whether a pattern that fits no tool
+    ``restarts`` times. If they ``may_log_in``, a user at a terminal is asked to log in at a server that wants it. Tools
+    that the user denies are left out. ``elsewhere`` says whether a pattern that fits no tool
     here fits one of another task.
 
     Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool, all are denied, or a pattern fits
@@ -334,6 +347,7 @@ def open_tools(
                     taken=names,
                     taken_types=types,
                     restarts=restarts,
+                    may_log_in=may_log_in,
                 )
                 started = stack.enter_context(servers)
                 of_servers = sources.with_settings(started.tools)
@@ -367,7 +381,7 @@ def open_goal(
     Raises as ``open_tools``.
     """
     try:
-        tools = open_tools(sources, Path(out) if out else None)
+        tools = open_tools(sources, Path(out) if out else None, may_log_in=True)
     except UsageError as error:
         if isinstance(goal, str) and not goal.strip():
             error.add_note("also, the goal is empty")

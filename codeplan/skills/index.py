@@ -173,7 +173,9 @@ class SkillIndex:
         place, state = (skill.env, skill.name, skill.kind), (skill.status, skill.pinned, skill.version)
         row = (number, *place, *state, skill.description, digest, *msgspec.structs.astuple(evidence))
         number = self._db.execute(f"insert into skills values ({', '.join('?' * len(row))})", row).lastrowid
-        known = [*(o.goal for o in skill.origins if o.goal), *skill.said, *(" ".join(group) for group in skill.words)]
+        pieces = (*skill.pieces.does, skill.pieces.has)
+        said = [*skill.said, *(" ".join(group) for group in (*skill.words, *pieces))]
+        known = [*(o.goal for o in skill.origins if o.goal), *said]
         goals = "\n".join(dict.fromkeys(known))
         text = (number, _tags(skill), skill.name, skill.description, goals)
         self._db.execute("insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)", text)

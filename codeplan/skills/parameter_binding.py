@@ -24,7 +24,7 @@ SkillParameterValue: TypeAlias = (
     _Text | Annotated[list[_Text | int | float], msgspec.Meta(max_length=500)] | int | float
 )
 
-MAX_GOAL: Final = 300
+MAX_GOAL: Final = 600
 """Maximum length of the goal in a plan's block, in characters."""
 
 _ASSIGNMENT = re.compile(r"^(?P<margin> *)(?P<name>[A-Za-z][A-Za-z0-9_]{0,79}) = (?P<value>[\"\[\d-].*)$")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Annotated, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -31,6 +31,26 @@ class SkillOrigin(Value, frozen=True):
     run: str = ""
 
 
+MAX_PATTERN: Final = 600
+MAX_PATTERNS: Final = 40
+MAX_THINGS: Final = 6
+
+_Pattern = Annotated[str, msgspec.Meta(max_length=MAX_PATTERN)]
+_Patterns = Annotated[tuple[_Pattern, ...], msgspec.Meta(max_length=MAX_PATTERNS)]
+
+
+class GoalPieces(Value, frozen=True):
+    """Patterns (``skills.patterns``) of the pieces in which people say a skill's goal, in any order.
+
+    ``does`` has a group for each thing that the goal asks for: a goal says each in one of its patterns. ``has`` are
+    patterns that give values. ``other`` are patterns of whole goals that sound like it and ask for something else.
+    """
+
+    does: Annotated[tuple[_Patterns, ...], msgspec.Meta(max_length=MAX_THINGS)] = ()
+    has: _Patterns = ()
+    other: _Patterns = ()
+
+
 class Skill(Value, frozen=True):
     """A plan for a kind of task, whose parameters are set at its head.
 
@@ -38,8 +58,9 @@ class Skill(Value, frozen=True):
     ``version`` counts from 1 and grows with each change of the plan; evidence counts for one version. ``pinned`` keeps
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
-    are other phrases for its goal, with parameters' names in braces; ``words`` are groups of words that mean the same
-    in them (``skills.phrases``). ``answers`` are the shapes of what tools answered to the plan when it was proven.
+    are other phrases for its goal, with parameters' names in braces, ``words`` are groups of words that mean the same
+    in them, and ``pieces`` say it in pieces (``skills.phrases``). ``answers`` are the shapes of what tools answered to
+    the plan when it was proven.
     """
 
     name: str
@@ -56,6 +77,7 @@ class Skill(Value, frozen=True):
     tools: tuple[AgentTool, ...] = ()
     said: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
+    pieces: GoalPieces = GoalPieces()
     answers: ToolAnswersByName = {}
 
 

@@ -24,7 +24,7 @@ from codeplan.errors import UsageError
 from codeplan.skills.answer_shapes import ToolAnswersByName
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.phrases import MAX_PHRASES, MAX_WORD_GROUPS, Phrase, WordGroup
-from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin, SkillStatus, decode_records
+from codeplan.skills.skill import EvidenceRecord, GoalPieces, Skill, SkillOrigin, SkillStatus, decode_records
 from codeplan.types import AgentTool
 from codeplan.untrusted import files
 from codeplan.untrusted.files import list_folder
@@ -89,6 +89,7 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     tools: tuple[AgentTool, ...] = ()
     said: _Phrases = ()
     words: _Words = ()
+    pieces: GoalPieces = GoalPieces()
     answers: ToolAnswersByName = {}
 
     def to_skill(self, plan: str) -> Skill:
@@ -97,7 +98,8 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         parameters = self.parameters if self.digest else tuple(p.name for p in read_parameters(plan).parameters)[:200]
         state = self.version, self.status, self.pinned, origins
         made = Skill(self.name, self.environment, plan, self.kind, self.description, parameters, *state)
-        return msgspec.structs.replace(made, tools=self.tools, said=self.said, words=self.words, answers=self.answers)
+        phrases = {"said": self.said, "words": self.words, "pieces": self.pieces}
+        return msgspec.structs.replace(made, tools=self.tools, answers=self.answers, **phrases)
 
 
 class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -114,6 +116,7 @@ class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     tools: str = "[]"
     said: str = "[]"
     words: str = "[]"
+    pieces: str = "{}"
     answers: str = "{}"
 
 
@@ -196,6 +199,7 @@ def _parse_standard(front: str) -> SkillManifest:
         tools=_parse_json("tools", fields.tools, tuple[AgentTool, ...]),
         said=_parse_json("said", fields.said, _Phrases),
         words=_parse_json("words", fields.words, _Words),
+        pieces=_parse_json("pieces", fields.pieces, GoalPieces),
         answers=_parse_json("answers", fields.answers, ToolAnswersByName),
     )
 
@@ -228,6 +232,8 @@ def format_manifest(skill: Skill) -> str:
         own["tools"] = _json(skill.tools)
     lists = (("said", skill.said), ("words", skill.words), ("answers", skill.answers))
     own |= {name: _json(value) for name, value in lists if value}
+    if skill.pieces.does:
+        own["pieces"] = _json(skill.pieces)
     if skill.origins:
         texts = ({n: _truncate(getattr(o, n)) for n in o.__struct_fields__} for o in skill.origins)
         own["origins"] = _json([_Origin(**known) for known in texts])

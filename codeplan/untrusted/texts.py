@@ -87,6 +87,11 @@ _COMMAND = re.compile(
 _WORD = re.compile(r"[^ ]+")
 
 
+def on_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def terminal_columns(stream: TextIO) -> int | None:
     """The columns of the terminal that the stream writes to, 80 if unknown; None if it is no terminal."""
     if not stream.isatty():

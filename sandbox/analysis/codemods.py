@@ -153,6 +153,46 @@ _FLIPPED = {
 }
 
 
+class StepConditions(Codemod):
+    """Takes a guard and a further condition apart: ``if start_from <= 2 and late:`` has its second half inside."""
+
+    rule = "step-condition"
+
+    @staticmethod
+    def may_apply(facts: PlanFacts) -> bool:
+        """Return whether a guard has a further condition."""
+        return any(isinstance(guard.test, ast.BoolOp) for guard in facts.guards)
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        """Take apart the guards in the body of the plan."""
+        if original_node is not solution_of(self.module) or not isinstance(original_node.body, cst.IndentedBlock):
+            return updated_node
+        body = [self._apart(s) if isinstance(s, cst.If) else s for s in original_node.body.body]
+        return (
+            updated_node.with_changes(body=original_node.body.with_changes(body=body)) if self.fixes else updated_node
+        )
+
+    def _apart(self, step: cst.If) -> cst.If:
+        guard, condition = _guard_and_rest(step.test)
+        if condition is None or step.orelse is not None:
+            return step
+        space = cst.SimpleWhitespace(" ")
+        inner = step.with_changes(test=condition, leading_lines=[], whitespace_before_test=space)
+        outer = step.with_changes(test=guard, body=cst.IndentedBlock([inner]), whitespace_before_test=space)
+        self.note(step, head_line(step), head_line(outer))
+        return outer
+
+
+def _guard_and_rest(test: cst.BaseExpression) -> tuple[cst.BaseExpression, cst.BaseExpression | None]:
+    """Return the guard that a condition begins with, and what else it asks for; None where there is nothing else."""
+    if not isinstance(test, cst.BooleanOperation) or not isinstance(test.operator, cst.And):
+        return test, None
+    guard, rest = _guard_and_rest(test.left)
+    if rest is not None:
+        return guard, test.with_changes(left=rest)
+    return guard, test.right if guard_bound(guard) is not None else None
+
+
 class StepGuards(Codemod):
     """Rewrites other spellings of a guard (``k >= start_from``, ``start_from < k + 1``, ``elif``), and renumbers."""
 

@@ -15,6 +15,7 @@ from codeplan.sandbox.analysis.codemods import (
     Codemod,
     NamesBefore,
     PlanFacts,
+    StepConditions,
     StepGuards,
     guard_bound,
     head_line,
@@ -204,26 +205,26 @@ class RenamedNames(Codemod):
         return updated_node.with_changes(value=self.new_names[name])
 
 
-class EndingNames(RenamedNames):
-    """Renames a plan's own variables and functions that are called like ``replan`` or ``give_up``."""
+class RuntimeNames(RenamedNames):
+    """Renames a plan's own variables and functions that are called like ``replan``, ``give_up`` or ``ask``."""
 
-    rule = "ending-name"
+    rule = "runtime-name"
 
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
         """Return whether the plan binds such a name for itself."""
-        return bool(_own_endings(facts))
+        return bool(_own_names(facts))
 
     def choose_names(self) -> dict[str, str]:
         """Return the name with underscores at its end."""
-        return {name: _unused(name, self.facts.names) for name in sorted(_own_endings(self.facts))}
+        return {name: _unused(name, self.facts.names) for name in sorted(_own_names(self.facts))}
 
 
-def _own_endings(facts: PlanFacts) -> frozenset[str]:
+def _own_names(facts: PlanFacts) -> frozenset[str]:
     """Return the names that the plan binds, unless it also calls the runtime's function: what is not its own def."""
     defined = {n.name for n in facts.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
     called = {n.func.id for n in facts.nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    return (facts.bound & ENDING_NAMES) - (called - defined) - facts.class_names
+    return (facts.bound & {*ENDING_NAMES, "ask"}) - (called - defined) - facts.class_names
 
 
 def _unused(name: str, taken: Iterable[str]) -> str:
@@ -396,11 +397,22 @@ def _on_one_line(expression: cst.BaseExpression) -> cst.BaseExpression:
     return expression
 
 
-_Definition: TypeAlias = cst.FunctionDef | cst.ClassDef
+_Definition: TypeAlias = cst.FunctionDef | cst.ClassDef | cst.SimpleStatementLine
+
+
+def _defined_name(statement: cst.CSTNode) -> str:
+    """Return the name of the function, class or lambda that a statement defines; of others, the empty text."""
+    if isinstance(statement, cst.FunctionDef | cst.ClassDef):
+        return statement.name.value
+    line = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+    if len(line) != 1 or not isinstance(line[0], cst.Assign) or not isinstance(line[0].value, cst.Lambda):
+        return ""
+    targets = line[0].targets
+    return targets[0].target.value if len(targets) == 1 and isinstance(targets[0].target, cst.Name) else ""
 
 
 class HelperFunctions(Codemod):
-    """Moves functions and classes that one step defines and another uses to the place before the first step.
+    """Moves functions, lambdas and classes that one step defines and another uses to the place before the first step.
 
     They are not part of a checkpoint, so a plan that resumes at the other step would lack them.
     """
@@ -409,8 +421,8 @@ class HelperFunctions(Codemod):
 
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
-        """Return whether a step defines a function or a class."""
-        return any(isinstance(s, _DEFINITIONS) for guard in facts.guards for s in guard.body)
+        """Return whether a step defines a function, a lambda or a class."""
+        return any(isinstance(s, _DEFINITIONS) or _is_lambda(s) for guard in facts.guards for s in guard.body)
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         """Move the definitions out of the steps."""
@@ -423,8 +435,8 @@ class HelperFunctions(Codemod):
         if not moved:
             return updated_node
         for definition in moved:
-            kind = "class" if isinstance(definition, cst.ClassDef) else "def"
-            name = f"{kind} {definition.name.value}"
+            kind = {cst.ClassDef: "class ", cst.FunctionDef: "def "}.get(type(definition), "")
+            name = f"{kind}{_defined_name(definition)}"
             self.note(definition, f"{name} in a step", f"{name} before the steps")
         kept = [_without(s, moved) if isinstance(s, cst.If) and s in steps else s for s in statements]
         first = statements.index(steps[0])
@@ -449,10 +461,10 @@ class _SharedDefinitions:
 
     def find(self) -> list[_Definition]:
         """Return the definitions to move, in their order: each that another statement uses, and what these use."""
-        defined = [(d, own) for step, own in self._steps for d in step.body.body if isinstance(d, _Definition)]
-        defined = [(d, own) for d, own in defined if self._bound[d.name.value] == 1]
-        self._flows = {d.name.value: analyse_flow(_tree(d).body) for d, _ in defined}
-        wanted = {d.name.value for d, own in defined if self._readers[d.name.value] > (d.name.value in own)}
+        inside = [(d, own) for step, own in self._steps for d in step.body.body if isinstance(d, _Definition)]
+        defined = {name: (d, own) for d, own in inside if self._bound[name := _defined_name(d)] == 1}
+        self._flows = {name: analyse_flow(_tree(d).body) for name, (d, _) in defined.items()}
+        wanted = {name for name, (_, own) in defined.items() if self._readers[name] > (name in own)}
         waiting = [*wanted]
         while waiting:
             flow = self._flows[waiting.pop()]
@@ -461,8 +473,7 @@ class _SharedDefinitions:
             waiting += more
         found: list[_Definition] = []
         movable: set[str] = set()
-        for definition, _ in defined:
-            name = definition.name.value
+        for name, (definition, _) in defined.items():
             if name in wanted and self._means_the_same(self._flows[name], movable):
                 found.append(definition)
                 movable.add(name)
@@ -504,16 +515,22 @@ def _tree(statement: cst.CSTNode) -> ast.Module:
 
 
 def _names_read(tree: ast.Module) -> set[str]:
-    return {n.id for n in walk(tree) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def _bindings(tree: ast.Module) -> list[str]:
-    """Return the names that code binds: functions and classes as often as it defines them, others once."""
-    defined = [n.name for n in scope_nodes(tree.body) if isinstance(n, _DEFINITIONS)]
-    return [*defined, *(bound_names(tree.body) - set(defined)), *outer_names(tree.body)]
+    """Return the names that code binds, each as often as it defines or assigns it."""
+    nodes = list(scope_nodes(tree.body))
+    direct = [n.name for n in nodes if isinstance(n, _DEFINITIONS)]
+    direct += [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+    return [*direct, *(bound_names(tree.body) - set(direct)), *outer_names(tree.body)]
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _is_lambda(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda)
 
 
 _Import = TypeVar("_Import", cst.Import, cst.ImportFrom)
@@ -587,8 +604,8 @@ def _names_in_code(nodes: list[ast.AST]) -> frozenset[str]:
 
 _CODEMODS: tuple[type[Codemod], ...] = (
     *(SolutionName, EarlierSolutions, SolutionSignature),
-    *(StepGuards, AssertedTuples),
-    *(AskSpellings, ToolNames, AgentAliases, EndingNames, StaleReturn),
+    *(StepConditions, StepGuards, AssertedTuples),
+    *(AskSpellings, ToolNames, AgentAliases, RuntimeNames, StaleReturn),
     *(UnusedImports, HelperFunctions),
 )
 """The rules in their order. Those that add, remove or move lines come after the others as far as they can."""

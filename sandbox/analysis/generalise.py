@@ -42,7 +42,11 @@ class EpisodeTexts:
     later_observations: str
 
     def in_goal(self, text: str) -> bool:
-        """Return whether the goal contains this text, as words that mean something, or this date in another form."""
+        """Return whether the goal contains this text, as words that mean something, or this date in another form.
+
+        A folder's path may end with a slash here, and not there.
+        """
+        text = text.removesuffix("/") if text.count("/") > 1 else text
         if _COMMON_WORDS.fullmatch(text):
             return False
         return _contains_words(self.goal, text) or _contains_date(self.goal, text)

@@ -14,6 +14,7 @@ origin only decides whether or how often something is done: the flow of control.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -119,6 +120,42 @@ _FOLLOWED: Final = (
     "zip",
     "super",
 )
+_MODULE: Final = "module"
+"""The first part of the key of a module's cell."""
+
+_STATEFUL: Final = frozenset({"contextvars", "logging", "threading", "traceback", "warnings"})
+"""Modules whose functions may return what any of them was given."""
+
+_TRACERS: Final = ("logging", "traceback")
+"""Modules that show an exception that is being handled."""
+
+_SETTINGS: Final = frozenset(
+    {"field_size_limit", "firstweekday", "getcontext", "localcontext", "setcontext", "setfirstweekday"}
+)
+"""Functions by which a module keeps a setting."""
+
+_REDIRECTORS: Final = frozenset({"redirect_stderr", "redirect_stdout"})
+
+_PLAIN_BASES: Final = frozenset(
+    {"object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
+    | {
+        "str",
+        "bytes",
+        "int",
+        "float",
+        "complex",
+        "list",
+        "dict",
+        "tuple",
+        "set",
+        "frozenset",
+        "Exception",
+        "BaseException",
+    }
+    | {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)}
+)
+"""Classes that call no method of a class derived from them but those with names of Python."""
+
 _HOMES: Final = frozenset({"collections", "itertools", "random"})
 _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -292,6 +329,8 @@ class _Interpreter:
         self.late: set[Any] = set()  # functions that Python's own code may call, at any time
         self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
+        self.stateful: dict[str, Value] = {}  # names of modules that keep what they are given, and of their members
+        self.derived: list[_Function] = []  # methods of classes that such a module or another library may call
         self.imported: dict[str, bool] = {}  # names that hide a function of Python; whether a revision does it
         self.function: _Function | None = None
         self.new = False
@@ -374,16 +413,18 @@ class _Interpreter:
         return flat
 
     def _flatten(self, values: Iterable[Value]) -> Value:
-        found: set[str | Ref] = set()
-        stack = [atom for value in values for atom in value]
-        while stack:
-            atom = stack.pop()
-            if isinstance(atom, str):
-                found.add(_some_part(atom))
-            elif atom not in found:
-                found.add(atom)
-                if atom.kind in ("cell", "fn") and (key := _heap_key(atom)) in self.heap:
-                    stack += [each for field in self.heap[key].values() for each in field]
+        reached: set[str | Ref] = set()
+        new: set[str | Ref] = set().union(*values)
+        while new:
+            reached |= new
+            inside = [
+                held
+                for atom in new
+                if isinstance(atom, Ref) and atom.kind in ("cell", "fn") and (key := _heap_key(atom)) in self.heap
+                for held in self.heap[key].values()
+            ]
+            new = set().union(*inside) - reached
+        found = {_some_part(atom) if isinstance(atom, str) else atom for atom in reached}
         if _OBJECT in found:
             found |= self._hooks(found)
         if found:
@@ -545,6 +586,8 @@ class _Interpreter:
             return self.read(node.id)
         if node.id in _READ_ALL:
             return _UNKNOWN
+        if node.id in self.stateful:
+            return self.stateful[node.id]
         return frozenset({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
 
     def is_bound(self, name: str) -> bool:
@@ -676,6 +719,8 @@ class _Interpreter:
     def _call(self, node: ast.Call) -> Value:
         arguments = _Arguments(self, node)
         match node.func:
+            case ast.Name(id=name) if name in self.stateful and not self.is_bound(name):
+                return self.noted(self._call_stateful(node, self.stateful[name], arguments))
             case ast.Name(id=name) if name in self.imported and not self.is_bound(name):
                 return self.noted(self._unfollowed(node, arguments, self.value(node.func)))
             case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
@@ -726,6 +771,23 @@ class _Interpreter:
             self.store(held, ANY, arguments.every - held)
             self.move(held)
         return self.computed(arguments.every, called, *more) | self.cell(node, {}) | {_FLAT}
+
+    def _call_stateful(self, node: ast.Call, base: Value, arguments: _Arguments) -> Value:
+        """What a module returns that keeps what it is given, and may put it into whatever it holds, or print it."""
+        inside = self.flat(base, arguments.every)
+        self.store(inside, ANY, arguments.every)
+        called = self._call_derived(inside)
+        given = self._call_given(node, _Arguments.of([inside]))
+        self.grow(self.printed, inside | self._raised(set()))
+        return self._unfollowed(node, arguments, inside, frozenset(called), given)
+
+    def _call_derived(self, given: Value) -> set[str | Ref]:
+        """What methods return that a library calls with these atoms."""
+        found: set[str | Ref] = set()
+        for function in self.derived:
+            self.give_all(function, given)
+            found |= function.result
+        return found
 
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
         bound = 1 if function in self.methods.get(getattr(function.node, "name", ""), ()) else 0
@@ -837,7 +899,7 @@ class _Interpreter:
             return _NOTHING.union(*map(self.read, first_parameter)) | self._unfollowed(node, arguments)
         if name == "print":
             self.grow(self.printed, self.flat(every))
-        if name == "redirect_stdout":
+        if name in _REDIRECTORS:
             self.store(every, ANY, self.printed)
         if name in _EACH and len(arguments.positional) > 1:
             self.called_late(first)
@@ -894,8 +956,14 @@ class _Interpreter:
         every = arguments.every
         if name in _MOVERS:
             self.move(base)
-        if name == "redirect_stdout":
+        if name in _REDIRECTORS:
             self.store(every, ANY, self.printed)
+        if name in _SETTINGS:
+            base |= {Ref("cell", (_MODULE, "settings"))}
+        if any(isinstance(atom, Ref) and atom.kind == "cell" and atom.key[0] == _MODULE for atom in base):
+            return self._call_stateful(node, base, arguments)
+        if _OBJECT in base and name not in self.methods and self.derived:
+            arguments = arguments.with_positional([*arguments.positional, self._call_derived(self.flat(base, every))])
         if _OBJECT not in base and name not in _READERS:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
         if name == "register":
@@ -916,7 +984,11 @@ class _Interpreter:
         if name == "items" and _FLAT not in base and not any(isinstance(atom, str) for atom in base):
             pair = self.cell(node, {"#0": self.flat(base), "#1": self.elements(base)}, "pair")
             return self.cell(node, {ANY: pair})
-        return self._unfollowed(node, arguments, base)
+        held = self.flat(filter(_is_made_elsewhere, base))
+        if not any(isinstance(atom, Ref) and atom.kind == "fn" for atom in held):
+            return self._unfollowed(node, arguments, base)
+        called = self._call_given(node, _Arguments.of([held | self.flat(every)]))  # ``parser.optionxform``
+        return self._unfollowed(node, arguments, base, called)
 
     # ------------------------------------------------------------------ statements
 
@@ -963,8 +1035,11 @@ class _Interpreter:
 
     def _class(self, node: ast.ClassDef) -> None:
         made = self.cell(node, {}, "class") | {_OBJECT}
+        is_derived = False
         for base in node.bases:
-            made |= frozenset(a for a in self.value(base) if isinstance(a, Ref))
+            held = self.value(base)
+            made |= frozenset(a for a in held if isinstance(a, Ref))
+            is_derived |= _OBJECT not in held and getattr(base, "id", getattr(base, "attr", "")) not in _PLAIN_BASES
         given = _NOTHING.union(*(self.value(keyword.value) for keyword in node.keywords))
         for function in self.methods.get("__init_subclass__", ()) if given else ():
             self.give_all(function, given | made)
@@ -977,6 +1052,8 @@ class _Interpreter:
             self.block([each])
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._add_method(each)
+                if is_derived and (function := self.functions[_place(each)]) not in self.derived:
+                    self.derived.append(function)
         held, self.scope = self.scope.ever, outer
         for name, value in held.items():
             self.store(made, name, value)
@@ -1021,6 +1098,9 @@ class _Interpreter:
         is_home = isinstance(node, ast.ImportFrom) and node.module in _HOMES
         for alias in node.names:
             name = alias.asname or alias.name
+            module = alias.name if isinstance(node, ast.Import) else node.module
+            if module in _STATEFUL or alias.name in _SETTINGS:
+                self.stateful[name] = frozenset({Ref("cell", (_MODULE, module if module in _STATEFUL else "settings"))})
             if self.new or (name in _FOLLOWED and not (is_home and name == alias.name)):
                 self.imported[name] = self.imported.get(name, False) or self.new
 
@@ -1110,6 +1190,8 @@ class _Interpreter:
             with self._binding() as passed:
                 self.block(node.body)
             seen = self._raised(self.seen.pop())
+            for module in _TRACERS:
+                self.grow(self.heap[_MODULE, module][ANY], seen)
             if self.own and not self.own.isdisjoint(n for each in node.body for n in ast.walk(each)):
                 seen |= {REVISION}  # a message may have a name or a key
             self.block(node.orelse)

@@ -51,10 +51,10 @@ from codeplan.sandbox.runtime.names import is_readable
 from codeplan.sandbox.runtime.user_imports import is_from_admitted, read_admitted
 from codeplan.untrusted.texts import with_article
 
-_MAX_NESTING = 2
+MAX_NESTING = 2
 """A format spec may contain fields; theirs may not."""
 
-_CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
+CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
 def format_text(size_guard: SizeGuard, template: str, args: tuple[Any, ...] | None, named: Any) -> str:
@@ -62,7 +62,7 @@ def format_text(size_guard: SizeGuard, template: str, args: tuple[Any, ...] | No
 
     Raises: ValueError: a field reads an attribute; otherwise what ``str.format`` raises.
     """
-    return _TemplateFields(size_guard, args, named).fill(template, _MAX_NESTING)
+    return _TemplateFields(size_guard, args, named).fill(template, MAX_NESTING)
 
 
 class _TemplateFields:
@@ -115,10 +115,10 @@ class _TemplateFields:
 def _convert(value: Any, conversion: str | None) -> Any:
     if conversion is None:
         return value
-    if conversion not in _CONVERSIONS:
+    if conversion not in CONVERSIONS:
         shown = conversion if " " < conversion < "\x7f" else f"\\x{ord(conversion):x}"
         raise ValueError(f"Unknown conversion specifier {shown}")
-    return _CONVERSIONS[conversion](value)
+    return CONVERSIONS[conversion](value)
 
 
 _MISSING = object()

@@ -10,6 +10,7 @@ import abc
 import contextlib
 import dataclasses
 import functools
+import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -76,7 +77,7 @@ def class_members(guard: Guard) -> dict[str, dict[str, object]]:
         },
         "enum": {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
         "types": {"SimpleNamespace": SimpleNamespace},
-        "typing": {"NamedTuple": NAMED_TUPLE, "get_origin": _get_origin},
+        "typing": {"NamedTuple": NAMED_TUPLE, "get_origin": _get_origin, "get_type_hints": _get_type_hints},
     }
 
 
@@ -118,11 +119,27 @@ def _get_origin(tp: Any, /) -> Any:
     return PlanType if origin is type else origin
 
 
+def _get_type_hints(
+    obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False
+) -> dict[str, Any]:
+    """``typing.get_type_hints`` of a class; an annotation that is a text stays one, unless it names a builtin type."""
+    hints: dict[str, Any] = {}
+    for kind in reversed(require_own_class(obj, "get_type_hints").__mro__):
+        hints |= inspect.get_annotations(kind) if is_plan_class(kind) else {}
+    hints = {n: _NAMED_TYPES.get(h, h) if type(h) is str else type(None) if h is None else h for n, h in hints.items()}
+    if include_extras:
+        return hints
+    return {n: h.__origin__ if typing.get_origin(h) is typing.Annotated else h for n, h in hints.items()}
+
+
+_NAMED_TYPES = {kind.__name__: kind for kind in (bool, bytes, complex, dict, float, int, list, set, str, tuple)}
+
+
 def require_own_class(kind: Any, function: str) -> Any:
     """Return a class of the plan. Raises TypeError for any other value; ``function`` is for the message."""
     if not is_own_class(kind):
         shown = kind.__name__ if is_class(kind) else with_article(type(kind).__name__)
-        raise TypeError(f"{function} changes classes of the plan only, not {shown}")
+        raise TypeError(f"{function} is for classes of the plan only, not {shown}")
     return kind
 
 

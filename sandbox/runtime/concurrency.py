@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable
-from types import CoroutineType
+from collections.abc import Callable, Iterable, Iterator
+from types import CoroutineType, FunctionType, GenericAlias, MethodType
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
+from codeplan.sandbox.runtime.classes import RUNTIME_BASES, mark_class
 from codeplan.sandbox.runtime.guards import set_name
+from codeplan.sandbox.runtime.memory_modules import THREADING_MEMBERS
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.scheduling import (
     MAX_OPEN_CALLS,
@@ -663,19 +665,191 @@ def _pool_members(scheduler: Scheduler) -> dict[str, object]:
         fs: Iterable[Future], timeout: float | None = None, return_when: str = "ALL_COMPLETED"
     ) -> tuple[set[Future], set[Future]]:
         futures = list(fs)
-        if return_when == "ALL_COMPLETED" and timeout is None:
-            scheduler.wait_for_calls(futures)
-        else:
-            scheduler.wait_for_any([f for f in futures if not f._done], timeout)
+        if return_when not in _WHEN:
+            raise ValueError(f"Invalid return condition: {return_when!r}")
+
+        def is_enough() -> bool:
+            done = [f for f in futures if f._done]
+            some = any(return_when == "FIRST_COMPLETED" or f._error for f in done) and return_when != "ALL_COMPLETED"
+            return some or len(done) == len(futures)
+
+        scheduler.wait_until(is_enough, timeout)
         return {f for f in futures if f._done}, {f for f in futures if not f._done}
 
     return {
+        "Future": PoolFuture,
         "ThreadPoolExecutor": _maker("ThreadPoolExecutor", ThreadPoolExecutor, scheduler),
         "as_completed": set_name("as_completed", as_completed),
         "wait": set_name("wait", wait),
         "CancelledError": CancelledError,
         "TimeoutError": TimeoutError,
         **{name: name for name in _WHEN},
+    }
+
+
+# ---------------------------------------------------------------------- threads, and context variables
+
+
+def _thread_members(scheduler: Scheduler) -> dict[str, object]:
+    """``Thread`` and what tells which one runs, beside the locks that need no threads."""
+
+    class Thread:
+        """As ``threading.Thread``, but that ``start`` runs it to its end. A call of the agent alone only begins."""
+
+        def __init__(
+            self, group: None = None, target: Any = None, name: str | None = None, args: Iterable[Any] = (),
+            kwargs: dict[str, Any] | None = None, *, daemon: bool | None = None,
+        ) -> None:  # fmt: skip
+            self._target, self._args, self._kwargs = target, tuple(args), dict(kwargs or {})
+            called = f" ({target.__name__})" if type(target) in (FunctionType, MethodType) else ""
+            self.name, self.daemon = name or f"Thread-{next(scheduler.thread_numbers)}{called}", bool(daemon)
+            self._future: Any = None
+
+        def __repr__(self) -> str:
+            return f"<{type(self).__name__}({self.name})>"
+
+        def run(self) -> None:
+            """Call the target."""
+            if self._target is not None:
+                self._target(*self._args, **self._kwargs)
+
+        def start(self) -> None:
+            """Run it. Raises: RuntimeError: it ran before."""
+            if self._future is not None:
+                raise RuntimeError("threads can only be started once")
+            main_thread()
+            scheduler.threads.append(self)
+            try:
+                if type(self).run is run and scheduler.find_begin(self._target):
+                    self._future = scheduler.begin_in_pool(self._target, self._args, self._kwargs)
+                else:
+                    self._future = scheduler.begin_in_pool(self.run, (), {})
+            finally:
+                scheduler.threads.pop()
+            future = self._future
+            future._when_done(lambda: future._error and scheduler.report(future._error, f"Exception in {self.name}"))
+
+        def join(self, timeout: float | None = None) -> None:
+            """Wait for its end. Raises: RuntimeError: it was not started."""
+            if type(self._future) is not PoolFuture:
+                raise RuntimeError("cannot join thread before it is started")
+            if not self._future._done:
+                scheduler.wait_for_any([self._future], timeout)
+
+        def is_alive(self) -> bool:
+            """Whether a call that it began is still being made."""
+            return type(self._future) is PoolFuture and not self._future._done
+
+    run = Thread.run
+    RUNTIME_BASES.add(Thread)
+    mark_class(Thread, shared=True)
+
+    def main_thread() -> Thread:
+        if not scheduler.threads:
+            scheduler.threads.append(Thread(name="MainThread"))
+        return scheduler.threads[0]  # type: ignore[no-any-return]
+
+    def current_thread() -> Thread:
+        main_thread()
+        return scheduler.threads[-1]  # type: ignore[no-any-return]
+
+    functions = {f.__name__: set_name(f.__name__, f) for f in (current_thread, main_thread)}
+    return {**THREADING_MEMBERS, "Thread": Thread, **functions}
+
+
+class ContextToken:
+    """What ``ContextVar.set`` returns: the value before."""
+
+    def __init__(self, var: Any, old_value: Any) -> None:
+        self.var, self.old_value = var, old_value
+
+
+class PlanContext:
+    """As ``contextvars.Context``: the values of context variables."""
+
+    def __init__(self, scheduler: Scheduler, values: dict[object, object]) -> None:
+        self._scheduler, self._values = scheduler, values
+
+    def run(self, callable: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a function with these values."""
+        before, self._scheduler.context = self._scheduler.context, self._values
+        try:
+            return callable(*args, **kwargs)
+        finally:
+            self._scheduler.context = before
+
+    def copy(self) -> PlanContext:
+        """The same values."""
+        return PlanContext(self._scheduler, dict(self._values))
+
+    def get(self, var: object, default: object = None) -> object:
+        """A variable's value, or the default."""
+        return self._values.get(var, default)
+
+    def items(self) -> list[tuple[object, object]]:
+        """The variables with their values."""
+        return list(self._values.items())
+
+    def __getitem__(self, var: object) -> object:
+        return self._values[var]
+
+    def __contains__(self, var: object) -> bool:
+        return var in self._values
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(list(self._values))
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _context_members(scheduler: Scheduler) -> dict[str, object]:
+    missing = object()
+
+    class ContextVar:
+        """As ``contextvars.ContextVar``: a variable that each task has for itself."""
+
+        __slots__ = ("_default", "name")
+        __class_getitem__: Any = classmethod(GenericAlias)
+
+        def __init__(self, name: str, *, default: object = missing) -> None:
+            self.name, self._default = name, default
+
+        def __repr__(self) -> str:
+            return f"<ContextVar name={self.name!r}>"
+
+        def get(self, default: object = missing, /) -> object:
+            """Its value here. Raises: LookupError: it has none, and there is no default."""
+            found = scheduler.context.get(self, self._default if default is missing else default)
+            if found is missing:
+                raise LookupError(self)
+            return found
+
+        def set(self, value: object, /) -> ContextToken:
+            """Set it for this task, and return what takes that back."""
+            token = ContextToken(self, scheduler.context.get(self, missing))
+            scheduler.context[self] = value
+            return token
+
+        def reset(self, token: ContextToken, /) -> None:
+            """Give it the value that it had. Raises: ValueError: the token is of another variable."""
+            if type(token) is not ContextToken or token.var is not self:
+                raise ValueError(f"{self!r} has not made this token")
+            if token.old_value is missing:
+                scheduler.context.pop(self, None)
+            else:
+                scheduler.context[self] = token.old_value
+
+    ALLOWED_ATTRIBUTES[ContextVar] = split_names("get name reset set")
+
+    def copy_context() -> PlanContext:
+        return PlanContext(scheduler, dict(scheduler.context))
+
+    return {
+        "Context": _maker("Context", lambda made: PlanContext(made, {}), scheduler),  # type: ignore[arg-type]
+        "ContextVar": ContextVar,
+        "Token": ContextToken,
+        "copy_context": set_name("copy_context", copy_context),
     }
 
 
@@ -705,6 +879,8 @@ def make_concurrency_modules(scheduler: Scheduler) -> dict[str, ModuleFacade]:
         "asyncio": ModuleFacade("asyncio", _Asyncio(scheduler).members()),
         "concurrent": ModuleFacade("concurrent", {"futures": pool}),
         "concurrent.futures": pool,
+        "contextvars": ModuleFacade("contextvars", _context_members(scheduler)),
+        "threading": ModuleFacade("threading", _thread_members(scheduler)),
     }
 
 
@@ -716,9 +892,12 @@ for _kind in (*_MADE.values(), Timeout):
     _kind.__module__ = "asyncio"
 for _kind in (ThreadPoolExecutor, PoolResults):
     _kind.__module__ = "concurrent.futures"
+PoolFuture.__name__ = PoolFuture.__qualname__ = "Future"
+for _kind, _name in ((ContextToken, "Token"), (PlanContext, "Context")):
+    _kind.__module__, _kind.__name__, _kind.__qualname__ = "contextvars", _name, _name
 
 _QUEUE_NAMES: Final = split_names("qsize empty full put_nowait get_nowait put get task_done join")
-_FUTURE_NAMES: Final = split_names("done cancelled result exception cancel")
+_FUTURE_NAMES: Final = split_names("add_done_callback done cancelled result exception cancel")
 ALLOWED_ATTRIBUTES.update(
     {
         Future: _FUTURE_NAMES,
@@ -735,5 +914,7 @@ ALLOWED_ATTRIBUTES.update(
         Timeout: split_names("expired"),
         TaskGroup: split_names("create_task"),
         ThreadPoolExecutor: split_names("submit map shutdown"),
+        ContextToken: split_names("old_value var"),
+        PlanContext: split_names("copy get items run"),
     }
 )

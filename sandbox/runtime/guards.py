@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writable_class, writable_owner
@@ -286,7 +287,7 @@ MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
 WRITABLE_TYPES: frozenset[type] = frozenset(
-    {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque}
+    {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
 )
 """The types whose items a plan may set and delete."""
 

@@ -241,21 +241,61 @@ class ThreadlessEvent:
         return self._is_set
 
 
+class ThreadlessCondition:
+    """As ``threading.Condition``. What it waits for is there, or a wait without a limit raises at once."""
+
+    def __init__(self, lock: Any = None) -> None:
+        self._lock = ThreadlessRLock() if lock is None else lock
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take its lock."""
+        taken: bool = self._lock.acquire(blocking, timeout)
+        return taken
+
+    def release(self) -> None:
+        """Give its lock back."""
+        self._lock.release()
+
+    def notify(self, n: int = 1) -> None:
+        """Wake nobody: nobody waits."""
+
+    def notify_all(self) -> None:
+        """Wake nobody: nobody waits."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Return False. Raises: RuntimeError: it would wait for ever."""
+        if timeout is None:
+            raise RuntimeError("no other thread runs that could notify this condition")
+        return False
+
+    def wait_for(self, predicate: Any, timeout: float | None = None) -> Any:
+        """Return what the predicate returns. Raises: RuntimeError: it would wait for ever."""
+        return predicate() or self.wait(timeout)
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
 THREADING_MEMBERS: dict[str, object] = {
     "BoundedSemaphore": ThreadlessSemaphore,
+    "Condition": ThreadlessCondition,
     "Event": ThreadlessEvent,
     "Lock": ThreadlessLock,
     "RLock": ThreadlessRLock,
     "Semaphore": ThreadlessSemaphore,
     "local": SimpleNamespace,
 }
-for _kind in (ThreadlessLock, ThreadlessRLock, ThreadlessSemaphore, ThreadlessEvent):
+for _kind in (ThreadlessLock, ThreadlessRLock, ThreadlessSemaphore, ThreadlessEvent, ThreadlessCondition):
     _kind.__module__ = "threading"
     _kind.__name__ = _kind.__qualname__ = _kind.__name__.removeprefix("Threadless")
 ALLOWED_ATTRIBUTES |= dict.fromkeys(
     (ThreadlessLock, ThreadlessRLock, ThreadlessSemaphore), split_names("acquire locked release")
 )
 ALLOWED_ATTRIBUTES[ThreadlessEvent] = split_names("clear is_set set wait")
+ALLOWED_ATTRIBUTES[ThreadlessCondition] = split_names("acquire notify notify_all release wait wait_for")
 
 _GZIP = 31
 """The ``wbits`` of zlib for gzip's header."""

@@ -54,7 +54,8 @@ _MEMBERS: dict[str, str] = {
     ),
     "concurrent": "futures",
     "concurrent.futures": (
-        "ALL_COMPLETED CancelledError FIRST_COMPLETED FIRST_EXCEPTION ThreadPoolExecutor TimeoutError as_completed wait"
+        "ALL_COMPLETED CancelledError FIRST_COMPLETED FIRST_EXCEPTION Future ThreadPoolExecutor TimeoutError "
+        "as_completed wait"
     ),
     "configparser": (
         "BasicInterpolation ConfigParser DEFAULTSECT DuplicateOptionError DuplicateSectionError Error "
@@ -66,6 +67,7 @@ _MEMBERS: dict[str, str] = {
         "AbstractContextManager ContextDecorator ExitStack aclosing asynccontextmanager closing contextmanager "
         "nullcontext redirect_stderr redirect_stdout suppress"
     ),
+    "contextvars": "Context ContextVar Token copy_context",
     "copy": "Error copy deepcopy error",
     "csv": (
         "Dialect DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL "
@@ -105,6 +107,7 @@ _MEMBERS: dict[str, str] = {
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "hmac": "compare_digest digest new",
     "html": "escape unescape",
+    "http": "HTTPMethod HTTPStatus",
     "io": "BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation",
     "ipaddress": (
         "AddressValueError IPV4LENGTH IPV6LENGTH IPv4Address IPv4Interface IPv4Network IPv6Address IPv6Interface "
@@ -162,8 +165,8 @@ _MEMBERS: dict[str, str] = {
         "stdev variance"
     ),
     "string": (
-        "Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
-        "punctuation whitespace"
+        "Formatter Template ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits "
+        "printable punctuation whitespace"
     ),
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
@@ -177,7 +180,7 @@ _MEMBERS: dict[str, str] = {
         "thread_time_ns time time_ns "
         "timezone tzname"
     ),
-    "threading": "BoundedSemaphore Event Lock RLock Semaphore local",
+    "threading": "BoundedSemaphore Condition Event Lock RLock Semaphore Thread current_thread local main_thread",
     "tomllib": "TOMLDecodeError loads",
     "traceback": "format_exc format_exception format_exception_only print_exc print_exception",
     "types": (
@@ -192,7 +195,7 @@ _MEMBERS: dict[str, str] = {
         "Optional OrderedDict ParamSpec Pattern Protocol Required Reversible Self Sequence Set Sized SupportsAbs "
         "SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound TYPE_CHECKING Text "
         "TextIO Tuple Type TypeAlias TypeGuard TypeVar TypeVarTuple TypedDict Union Unpack ValuesView assert_never "
-        "cast final get_args get_origin overload override runtime_checkable"
+        "cast final get_args get_origin get_type_hints overload override runtime_checkable"
     ),
     "unicodedata": (
         "bidirectional category combining decimal decomposition digit east_asian_width is_normalized lookup "
@@ -206,6 +209,9 @@ _MEMBERS: dict[str, str] = {
     ),
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
     "warnings": "catch_warnings filterwarnings resetwarnings simplefilter warn",
+    "xml": "etree",
+    "xml.etree": "ElementTree",
+    "xml.etree.ElementTree": ("Element ParseError SubElement XML fromstring indent iselement tostring"),
     "zlib": ("MAX_WBITS Z_BEST_COMPRESSION Z_BEST_SPEED Z_DEFAULT_COMPRESSION adler32 compress crc32 decompress error"),
     "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
 }
@@ -314,7 +320,6 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "secrets": {_MACHINE: "SystemRandom DEFAULT_ENTROPY"},
     "shlex": {_FILES: "shlex"},
     "statistics": {_CLASSES: "LinearRegression"},
-    "string": {_DOOR: "Formatter"},
     "time": {
         _MACHINE: (
             "CLOCK_BOOTTIME CLOCK_MONOTONIC CLOCK_MONOTONIC_RAW CLOCK_PROCESS_CPUTIME_ID CLOCK_REALTIME CLOCK_TAI "
@@ -323,6 +328,14 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         )
     },
     "tomllib": {_FILES: "load"},
+    "xml.etree.ElementTree": {
+        _FILES: "ElementTree dump iterparse parse",
+        "changes every later text": "register_namespace",
+        _DOOR: (
+            "C14NWriterTarget Comment HTML_EMPTY PI ProcessingInstruction QName TreeBuilder VERSION XMLID XMLParser "
+            "XMLPullParser canonicalize fromstringlist tostringlist"
+        ),
+    },
     "traceback": {
         _DOOR: (
             "FrameSummary StackSummary TracebackException clear_frames extract_stack extract_tb format_list "
@@ -343,7 +356,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "TypeAliasType TypeIs assert_type clear_overloads dataclass_transform get_overloads is_typeddict "
             "no_type_check no_type_check_decorator reveal_type"
         ),
-        _DOOR: "ForwardRef get_protocol_members get_type_hints is_protocol",
+        _DOOR: "ForwardRef get_protocol_members is_protocol",
     },
     "unicodedata": {_DOOR: "UCD ucd_3_2_0"},
     "uuid": {
@@ -376,7 +389,10 @@ _NO_NETWORK = "plans cannot reach the network; use the agent's methods"
 _NO_PROCESSES = "plans start no processes and no threads"
 
 
-_HINTS = {"threading": "; for calls at the same time, write each(agent.f, xs) or use ThreadPoolExecutor"}
+_HINTS = {
+    "threading": "; for calls at the same time, write each(agent.f, xs) or use ThreadPoolExecutor",
+    "xml.etree.ElementTree": "; read a text with fromstring",
+}
 
 
 def missing_member(module: str, name: str) -> str:
@@ -387,7 +403,9 @@ def missing_member(module: str, name: str) -> str:
 
 REFUSED_MODULES: dict[str, str] = {
     **dict.fromkeys(("glob", "shutil", "tempfile", "zipfile", "sqlite3"), NO_FILES),
-    **dict.fromkeys(("http", "requests", "httpx", "socket", "ssl", "urllib.request", "aiohttp"), _NO_NETWORK),
+    **dict.fromkeys(
+        ("http.client", "http.server", "requests", "httpx", "socket", "ssl", "urllib.request", "aiohttp"), _NO_NETWORK
+    ),
     **dict.fromkeys(("multiprocessing", "signal", "subprocess"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
     **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),

@@ -16,6 +16,7 @@ import functools
 import graphlib
 import hashlib
 import hmac
+import http
 import io
 import ipaddress
 import itertools
@@ -99,6 +100,8 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     functools._lru_cache_wrapper: split_names("cache_clear cache_info cache_parameters"),
     functools._CacheInfo: _NAMED_TUPLE | split_names("currsize hits maxsize misses"),
     hmac.HMAC: _ONE_DIGEST,
+    http.HTTPMethod: split_names("description name value"),
+    http.HTTPStatus: split_names("description name phrase value"),
     io.BytesIO: split_names(
         "close closed flush getvalue read read1 readable readinto readline readlines seek seekable tell truncate "
         "writable write writelines"
@@ -144,6 +147,7 @@ MODULE_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     datetime.timedelta: MODULE_ATTRIBUTES[datetime.timedelta],
     datetime.timezone: MODULE_ATTRIBUTES[datetime.timezone],
     decimal.Decimal: _DECIMAL,
+    **{kind: frozenset(kind.__members__) for kind in (http.HTTPMethod, http.HTTPStatus)},
     itertools.chain: frozenset({"from_iterable"}),
     statistics.NormalDist: frozenset({"from_samples"}),
     urllib.parse.ParseResult: frozenset({"_fields", "_make"}),
@@ -173,6 +177,8 @@ ERROR_ATTRIBUTES: dict[type[Exception], frozenset[str]] = {
 
 VISIBLE_TYPES |= {
     array.array,
+    re.Match,
+    re.Pattern,
     ipaddress.IPv4Address,
     ipaddress.IPv6Address,
     ipaddress.IPv4Network,

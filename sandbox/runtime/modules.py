@@ -35,15 +35,10 @@ from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
 from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
-from codeplan.sandbox.runtime.memory_modules import (
-    QUEUE_MEMBERS,
-    THREADING_MEMBERS,
-    compression_members,
-    mail_members,
-    warnings_members,
-)
+from codeplan.sandbox.runtime.memory_modules import QUEUE_MEMBERS, compression_members, mail_members, warnings_members
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
+from codeplan.sandbox.runtime.text_modules import element_members, make_formatter, preload_xml
 
 Members = dict[str, object]
 
@@ -146,10 +141,11 @@ class ModuleMaker:
             "random": self._random_members,
             "re": _re_members,
             "secrets": self._secrets_members,
+            "string": lambda: {"Formatter": make_formatter(self._getattr, self._size_guard)},
+            "xml.etree.ElementTree": lambda: element_members(self._size_guard),
             "shlex": lambda: {"split": set_name("split", _split_words)},
             "sys": self._sys_members,
             "time": lambda: time_members(self._clock),
-            "threading": lambda: THREADING_MEMBERS,
             "traceback": lambda: traceback_members(log),
             "uuid": self._uuid_members,
             "queue": lambda: QUEUE_MEMBERS,
@@ -331,6 +327,7 @@ def preload_modules() -> None:
     hmac.new(b"", b"", "md5").hexdigest()
     uuid.uuid5(uuid.NAMESPACE_DNS, "a")
     calendar.month(2000, 1)
+    preload_xml()
 
 
 def _recursion_text(value: object) -> str:

@@ -303,6 +303,7 @@ class PlanRuntime:
         clock, identities = PlanClock(run, stopper), Identities(run)
         write = _make_writer(run, stopper)
         output, errors = OutputStream(write), OutputStream(write)
+        scheduler.write_error = errors.write
         read_agent = _make_agent_reader(run, stopper, scheduler, self._agent_methods)
         guarded_getattr = make_getattr(read_agent, size_guard, clock_methods(clock), identities.guard_hash)
         functions: dict[str, Callable[..., Any]] = {

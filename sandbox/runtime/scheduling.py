@@ -14,7 +14,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import count
-from types import CoroutineType, FunctionType
+from types import CoroutineType, FunctionType, GenericAlias
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.guards import CurrentRun, PlanStopper
@@ -107,6 +107,10 @@ class Future:
         self._finish(None, CancelledError())
         return True
 
+    def add_done_callback(self, fn: Callable[[Any], object], *, context: object = None) -> None:
+        """Call a function with this future once it is done, when the tasks that are ready have had their turn."""
+        self._when_done(lambda: self._scheduler.ready.append(lambda: self._scheduler.call_back(fn, self)))
+
     def _finish(self, value: object, error: BaseException | None = None) -> None:
         if self._done:
             return
@@ -128,6 +132,7 @@ class PlanTask(Future):
     def __init__(self, scheduler: Scheduler, coroutine: Any) -> None:
         super().__init__(scheduler)
         self._coroutine = coroutine
+        self.context = dict(scheduler.context)
         self._awaited: Future | None = None
         self._thrown: BaseException | None = None
 
@@ -239,6 +244,17 @@ def as_awaitable(value: Any) -> Any:
 class PoolFuture(Future):
     """As ``concurrent.futures.Future``: its result is waited for."""
 
+    __class_getitem__: Any = classmethod(GenericAlias)
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        if type(scheduler) is not Scheduler:
+            raise TypeError("a Future is made by submit()")
+        super().__init__(scheduler)
+
+    def add_done_callback(self, fn: Callable[[Any], object]) -> None:
+        """Call a function with this future once it is done."""
+        self._when_done(lambda: self._scheduler.call_back(fn, self))
+
     def result(self, timeout: float | None = None) -> Any:
         """The value, once it is there. Raises: the error; TimeoutError."""
         self._wait(timeout)
@@ -261,11 +277,14 @@ class PoolFuture(Future):
 class Scheduler:
     """Runs the coroutines of one run after the other, and begins the agent's calls. It serves run after run.
 
-    ``begins`` finds, for a method of the agent as plans have it, what begins a call of it.
+    ``begins`` finds, for a method of the agent as plans have it, what begins a call of it. ``context`` has the values
+    of context variables for the task that runs, ``threads`` those that are being run. ``write_error`` prints to the
+    plan's stderr.
     """
 
     def __init__(self, run: CurrentRun, stopper: PlanStopper) -> None:
         self._run, self._stopper = run, stopper
+        self.write_error: Callable[[str], object] = len
         self.begins: dict[object, Begin] = {}
         self.reset()
 
@@ -276,6 +295,9 @@ class Scheduler:
         self.ready: deque[PlanTask | Callable[[], object]] = deque()
         self.open: dict[int, Future | None] = {}  # None: nobody waits for the answer
         self.current: PlanTask | None = None
+        self.context: dict[object, object] = {}
+        self.threads: list[Any] = []
+        self.thread_numbers = count(1)
         self._tasks: dict[PlanTask, None] = {}
         self._timers: list[tuple[float, int, Future]] = []
         self._now = 0.0
@@ -349,8 +371,12 @@ class Scheduler:
 
     def wait_for_any(self, futures: Sequence[Future], seconds: float | None = None) -> bool:
         """Wait until one of these is done; False: ``seconds`` have passed. No coroutine runs meanwhile."""
+        return self.wait_until(lambda: any(future._done for future in futures), seconds)
+
+    def wait_until(self, is_enough: Callable[[], bool], seconds: float | None) -> bool:
+        """Wait for answers until there are enough; False: ``seconds`` have passed. No coroutine runs meanwhile."""
         until = None if seconds is None else self._now + seconds_of(seconds)
-        while not any(future._done for future in futures):
+        while not is_enough():
             if not self.open:
                 raise RuntimeError(DEADLOCK)
             left = None if until is None else until - self._now
@@ -435,6 +461,18 @@ class Scheduler:
         while None in self.open.values():
             self._deliver(None)
 
+    def call_back(self, function: Callable[[Any], object], future: Future) -> None:
+        """Call a plan's function with a future that is done, and print its error."""
+        try:
+            function(future)
+        except Exception as error:
+            self.report(error, "exception calling a callback")
+
+    def report(self, error: BaseException, where: str) -> None:
+        """Print an error that nobody waits for. Raises: PlanTermination: a limit is behind it."""
+        self.require_no_limit(error)
+        self.write_error(f"{where}: {type(error).__name__}: {error}\n")
+
     def find_begin(self, function: object) -> Begin | None:
         """What begins a call of this method of the agent; None for anything else."""
         return self.begins.get(function) if type(function) is FunctionType else None
@@ -452,11 +490,12 @@ class Scheduler:
             return
         if task._done:
             return
-        before, self.current = self.current, task
+        before = self.current, self.context
+        self.current, self.context = task, task.context
         try:
             task._step()
         finally:
-            self.current = before
+            self.current, self.context = before
 
     def _await_event(self) -> None:
         """Wait for the next answer or the next timer, whichever comes first."""

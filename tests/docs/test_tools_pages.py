@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 from mcp_types import Tool
+from support.login_site import login_site, use_browser
 from support.loopback_port import port_8000
 from support.page_reader import ROOT, PageReader, Read
 from support.reply_server import Endpoint, endpoint, reply
@@ -84,7 +85,7 @@ async def tools_of(url: str) -> list[Tool]:
 
 def test_tools_in_a_file(read: Read, endpoint: Endpoint, tools: Path) -> None:
     page = read("docs/tools.md", OPENAI_BASE_URL=endpoint.url)
-    assert len(page.left) == 7  # the last two are played by the tests below
+    assert len(page.left) == 10  # the last five are played by the tests below
     first_example = next(text for heading, text in code_blocks((ROOT / "docs/tools.md").read_text()) if heading)
     functions, rest = first_example.split("def verify", 1)
     verifier, rest = rest.split("PLAN = ", 1)
@@ -131,6 +132,17 @@ def solution(agent, start_from=1):
             assert '"All about birds"' in page.play("do", code=1)  # nothing verifies it
         finally:
             server.kill()
+
+
+def test_logins(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = read("docs/tools.md")
+    page.left = page.left[8:]  # the one before is at a site of nobody
+    use_browser(monkeypatch, page.folder)
+    page.environment["BROWSER"] = os.environ["BROWSER"]
+    with login_site() as (_, address):
+        (page.folder / "servers.json").write_text(json.dumps({"mcpServers": {"notes": {"url": address.url}}}))
+        assert "notes can be used; it offers 1 tool" in page.play("mcp")
+    assert "there is no login" in page.play("mcp")
 
 
 def wait_for_port(port: int) -> None:

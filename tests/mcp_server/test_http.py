@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from mcp import Client
+from mcp_types import ToolListChangedNotification
+from support.mcp_addresses import command_line, raw
 from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, processes_of, still_running, tools_file
 
 from codeplan.errors import UsageError
@@ -158,3 +160,31 @@ def test_addresses_are_read():
 def test_other_texts_are_no_address(text):
     with pytest.raises(UsageError):
         parse_http_address(text)
+
+
+def test_a_session_over_http_hears_of_tools_that_a_server_changes():
+    """Those of the newer protocol listen as without a transport (test_with_servers)."""
+    schema = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}}
+    server = raw(tools=f"lambda _: {{'tools': [{{'name': n, 'inputSchema': {schema}}} for n in OFFERED]}}")
+    command = [CODEPLAN, "mcp", "--mcp", command_line(server), "--allow", "*", "--http", "0"]
+    plan = "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.change(['new'])\n"
+
+    async def main(url):
+        news = asyncio.Event()
+
+        async def on_message(message):
+            if isinstance(message, ToolListChangedNotification):
+                news.set()
+
+        async with Client(url, mode="legacy", message_handler=on_message) as client:
+            await client.list_tools()
+            await client.call_tool("run_plan", {"plan": plan})
+            async with asyncio.timeout(60):
+                await news.wait()
+            return (await client.list_tools()).tools[0].description
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as started:
+        try:
+            assert asyncio.run(main(started.stdout.readline().strip())).endswith("They are: new.")
+        finally:
+            started.send_signal(signal.SIGTERM)

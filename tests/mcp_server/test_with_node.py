@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.login_site import use_browser
 from support.plan_server import COUNTS, KIWI, STEP_2, tools_file
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
@@ -90,7 +91,7 @@ def test_the_conformance_suite(tmp_path):
 
 
 CLIENT_CALLS = {"tools_call": "add_numbers(a=5, b=3)", "sse-retry": "test_reconnection()"}
-"""The scenarios for clients that call a tool. Of the others, those with logins and questions are not offered."""
+"""The scenarios for clients that call a tool. Of the others, those with questions are not offered."""
 
 
 @pytest.mark.parametrize("scenario", CLIENT_CALLS)
@@ -106,3 +107,43 @@ def test_the_conformance_suite_for_clients(tmp_path, scenario):
     suite = [MODULES / ".bin" / "conformance", "client", "--scenario", scenario, "--command", str(client)]
     done = subprocess.run(suite, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0 and re.search(r"Passed: (\d)/\1, 0 failed, 0 warnings", done.stderr + done.stdout)
+
+
+LOGINS = (
+    *("metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "scope-from-www-authenticate"),
+    *("scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-step-up", "scope-retry-limit"),
+    *("token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none", "pre-registration"),
+    *(
+        "2025-03-26-oauth-endpoint-fallback",
+        "resource-mismatch",
+        "offline-access-scope",
+        "offline-access-not-supported",
+    ),
+)
+"""The scenarios for clients with a login that a user makes."""
+
+LOGIN_CLIENT = """#!/bin/sh
+for _ in 1 2; do  # a call that wants a larger login gets it with the next one
+    {codeplan} mcp login "$1" {options} || exit 1
+    {codeplan} exec plan.py --verify check.py:verify --allow '*' --mcp "$1" && exit 0
+done
+exit 1
+"""
+
+
+@pytest.mark.parametrize("scenario", LOGINS)
+def test_the_conformance_suite_for_logins(tmp_path, monkeypatch, scenario):
+    use_browser(monkeypatch, tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("CODEPLAN_MCP_CLIENT_SECRET", "pre-registered-secret")
+    (tmp_path / "check.py").write_text("def verify(value):\n    return bool(value)\n")
+    (tmp_path / "plan.py").write_text(
+        "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.test_tool()\n"
+    )
+    options = "--client-id pre-registered-client" if scenario == "pre-registration" else ""
+    client = tmp_path / "client.sh"
+    client.write_text(LOGIN_CLIENT.format(codeplan=CODEPLAN, options=options))
+    client.chmod(0o755)
+    suite = [MODULES / ".bin" / "conformance", "client", "--scenario", f"auth/{scenario}", "--command", str(client)]
+    done = subprocess.run(suite, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0 and re.search(r"Passed: (\d+)/\1, 0 failed, 0 warnings", done.stderr + done.stdout)

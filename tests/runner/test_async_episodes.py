@@ -1,14 +1,19 @@
 """Episodes and benches inside a running event loop."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 import codeplan
+from codeplan.runner.async_episodes import MAX_QUEUED, in_thread
+from codeplan.sandbox.host.plan_texts import computing_slots
 from codeplan.types import Interrupted
 
 PLAN = """```python
@@ -164,3 +169,35 @@ def test_context_variables_hold_in_the_episode() -> None:
         return seen
 
     assert set(asyncio.run(main())) == {"mine"}
+
+
+def test_what_an_episode_imports_is_not_imported_by_the_loop() -> None:
+    names = "import codeplan, sys; codeplan.ado, codeplan.arun; print('codeplan.episode.episode' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", names], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_no_further_episode_starts_while_plans_wait_for_their_check() -> None:
+    """Hundreds at once would all wait there, and the loop with them."""
+    begun: list[str] = []
+
+    async def main() -> list[str]:
+        with ExitStack() as held:
+            for _ in range(computing_slots.count):
+                held.enter_context(computing_slots.take())
+            for _ in range(MAX_QUEUED + 1):
+                threading.Thread(target=take_slot).start()
+            while computing_slots.waiting <= MAX_QUEUED:
+                await asyncio.sleep(0.01)
+            await in_thread(lambda: begun.append("an earlier one"))  # what the starter waited with
+            later = asyncio.ensure_future(in_thread(lambda: begun.append("a later one")))
+            await asyncio.sleep(0.3)
+            before = list(begun)
+        await later
+        return before
+
+    assert asyncio.run(main()) == ["an earlier one"] and begun[1:] == ["a later one"]
+
+
+def take_slot() -> None:
+    with computing_slots.take():
+        pass

@@ -302,7 +302,7 @@ def test_a_promotion_may_want_a_trial(shop, capsys, answer, code, status):
     [
         (("match", "Order pears up to 25"), 0, "the_item='pears' the_number=25"),
         (("match", "Order everything up to 25"), 1, "no active skill is sure of this goal"),
-        (("say", "NAME", "Get {the_item}"), 2, "needs each of these once, with words between them: {the_item}, {the_n"),
+        (("say", "NAME", "Get {the_item}"), 2, "needs each of these, with words between them: {the_item}, {the_n"),
         (("say", "NAME", "Get {the_item} until {the_number}"), 0, "knows 1 further phrase"),
     ],
 )

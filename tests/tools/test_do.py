@@ -404,6 +404,7 @@ def test_whoever_approves_sees_the_call_and_is_asked_about_all_without_a_pattern
         ({"verify": 3}, r"verify must be a function verify\(value, tools\), not 3"),
         ({"verify": "missing.py:f"}, "there is no file 'missing.py'"),
         ({"mcp_config": 3}, "mcp_config is the path of a JSON file, not 3"),
+        ({"mcp": {"mcpServers": {}}}, "servers by name go into a JSON file, given as mcp_config"),
         ({"goal": 3, "tools": []}, "the goal is a text, not 3|there are no tools"),
         ({"tool_errors": "ignore"}, "tool_errors is plan or stop, not 'ignore'"),
         ({"model": "scripted"}, "the scripted stand-in knows codeplan's own environments only"),

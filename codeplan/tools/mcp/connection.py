@@ -15,6 +15,7 @@ from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp.addresses import ServerAddress
 from codeplan.tools.mcp.content import NO_WORDS
 from codeplan.tools.mcp.http_answers import CURRENT_REPORT, HttpReport
+from codeplan.tools.mcp.login_store import login_command
 from codeplan.tools.mcp.messages import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, FloodError
 from codeplan.tools.mcp.transports import ServerProgram, ServerSite
 from codeplan.untrusted.texts import one_line
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from mcp import Client, MCPError
     from mcp_types import CallToolResult, ListToolsResult
     from pydantic import TypeAdapter
+
+    from codeplan.tools.mcp.logins import SiteLogin
 
 START_SECONDS: Final = 60.0
 """How long a server may take to start and to list its tools: a package may have to be downloaded first."""
@@ -48,14 +51,23 @@ class ServerConnection:
     """A server in the event loop of its tools. Its coroutines run in that loop; ``kill`` runs anywhere.
 
     ``seconds`` is how long a call may take. Each report of its progress gives it as long again, up to MAX_EXTENSION
-    times that in all. ``restarts`` is how often the server is started again if it has ended.
+    times that in all. ``restarts`` is how often the server is started again if it has ended. ``on_change`` is called
+    in the event loop when its tools may have changed.
     """
 
-    def __init__(self, address: ServerAddress, seconds: float, restarts: int = MAX_RESTARTS) -> None:
+    def __init__(
+        self,
+        address: ServerAddress,
+        seconds: float,
+        restarts: int = MAX_RESTARTS,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
         self.address = address
+        self._on_change = on_change
         self._seconds = seconds
         self._restarts_left = restarts
         self._is_sse = address.is_sse
+        self._login = _login_of(address)
         self._transport: ServerProgram | ServerSite = self._new_transport()
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
@@ -64,12 +76,17 @@ class ServerConnection:
         """The tools that the server offers now."""
         self._opening = asyncio.Lock()  # several runs of plans may find the server lost at the same time
 
-    async def open(self) -> ToolList:
+    async def open(self, *, may_log_in: bool = False) -> ToolList:
         """Start the server, and list its tools. A site that knows no streamable HTTP is tried by the old transport.
+
+        If it ``may_log_in``, the user is asked to log in at a site that wants it.
 
         Raises: EnvironmentFailure: it does not start, or answers nonsense.
         """
-        report = HttpReport()
+        login = self._login
+        if login is not None:
+            login.may_ask = may_log_in
+        report = self._new_report()
         try:
             return await self._open(report)
         except EnvironmentFailure as failure:
@@ -77,10 +94,17 @@ class ServerConnection:
                 raise
             self._is_sse = True
             try:
-                return await self._open(HttpReport())
+                return await self._open(self._new_report())
             except EnvironmentFailure:
                 self._is_sse = False
                 raise failure from None
+        finally:
+            if login is not None:
+                login.may_ask = False
+
+    def _new_report(self) -> HttpReport:
+        command = login_command(self.address.name, self.address.url) if self._login else ""
+        return HttpReport(login_command=command)
 
     async def _open(self, report: HttpReport) -> ToolList:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -89,7 +113,9 @@ class ServerConnection:
         before = CURRENT_REPORT.set(report)
         self._task = asyncio.ensure_future(self._hold(ready))
         try:
-            async with asyncio.timeout(START_SECONDS):
+            async with asyncio.timeout(START_SECONDS) as limit:
+                if self._login is not None:
+                    self._login.give_time = lambda seconds: _give_time(limit, seconds)
                 await ready
                 self.listed = await self._list_tools()
                 return self.listed
@@ -112,9 +138,9 @@ class ServerConnection:
         Raises: AgentError: the server refuses the call. DoubtfulCall: it does not answer in time, or ended during the
         call. EnvironmentFailure: it has ended, and cannot be started again.
         """
-        report = HttpReport()
+        report = self._new_report()
         for _ in range(2):
-            report = HttpReport()
+            report = self._new_report()
             await self.require_open()
             await self.list_again()
             if self.listed.is_without(wire_name):
@@ -202,6 +228,7 @@ class ServerConnection:
                 self._restarts_left -= 1
             await self.close()
             await self.open()
+            self._on_change()
 
     async def _hold(self, ready: asyncio.Future[None]) -> None:
         """Keep the connection open until ``close``. It must be opened and closed by one task."""
@@ -260,9 +287,13 @@ class ServerConnection:
         )
 
     def _new_transport(self) -> ServerProgram | ServerSite:
-        if self.address.command:
-            return ServerProgram(self.address)
-        return ServerSite(self.address, self._seconds, is_sse=self._is_sse)
+        made: ServerProgram | ServerSite = (
+            ServerProgram(self.address)
+            if self.address.command
+            else ServerSite(self.address, self._seconds, is_sse=self._is_sse, login=self._login)
+        )
+        made.gate.on_changed_list = self._on_change
+        return made
 
     def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
         return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")
@@ -299,6 +330,21 @@ class ServerConnection:
         return _in_brackets(self._transport.last_words)
 
 
+def _login_of(address: ServerAddress) -> SiteLogin | None:
+    """The user's login at a site; None if the server is a program, or the user gives credentials of another kind."""
+    if not address.url:
+        return None
+    from codeplan.tools.mcp.logins import login_of
+
+    return login_of(address)
+
+
+def _give_time(limit: asyncio.Timeout, seconds: float) -> None:
+    """Let what is limited take so much longer from now."""
+    with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+        limit.reschedule(asyncio.get_running_loop().time() + seconds)
+
+
 class _CallLimit:
     """The limit of one call, which its server's reports of progress extend. Made in the call's event loop."""
 
@@ -310,9 +356,8 @@ class _CallLimit:
 
     async def extend(self, *_: object) -> None:
         """The server reports progress."""
-        with contextlib.suppress(RuntimeError):  # the call has ended meanwhile
-            self.timeout.reschedule(min(self._loop.time() + self._seconds, self._end))
-            self._is_extended = True
+        _give_time(self.timeout, min(self._seconds, self._end - self._loop.time()))
+        self._is_extended = True
 
     @property
     def text(self) -> str:

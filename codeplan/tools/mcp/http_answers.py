@@ -15,6 +15,9 @@ from codeplan.untrusted.values import in_quotes
 MAX_WORDS: Final = 300
 """Maximum length of a site's own words about an error, in characters."""
 
+MIN_MASKED_CHARS: Final = 8
+"""Shorter keys are not masked: they could be ordinary text."""
+
 _NOT_BEGUN: Final = (501, 505, 511)
 """The errors from 500 on that say that nothing was begun: not implemented, a wrong version of HTTP, and a network that
 wants a login first."""
@@ -48,6 +51,12 @@ class HttpReport:
     """False if there was no connection by which to send it."""
     has_lost_session: bool = False
     """Whether the site refused the request because it does not know the session."""
+    offers_login: bool = False
+    """Whether the site refused the request because it wants a login, or one that permits more, and names where."""
+    login_command: str = ""
+    """The command that logs in; empty if the user gave other credentials, which go first."""
+    login_fault: str = ""
+    """Why a login failed, or could not be renewed; empty if it did not."""
 
     @property
     def is_not_done(self) -> bool:
@@ -76,6 +85,10 @@ class HttpReport:
         known = {int(status): f" ({status.phrase})" for status in HTTPStatus}
         said = f"HTTP status {self.status}{known.get(self.status, '')}{': ' if self.words else ''}{self.words}"
         advice = (_ADVICE_TO_OPEN if opening else _ADVICE).get(self.status)
+        if self.offers_login and self.login_command and not self.login_fault:
+            advice = f"log in: {self.login_command}"
+        if self.login_fault and self.status in (401, 403):
+            advice = f"{self.login_fault}; to log in: {self.login_command}"
         if self.is_page and self.status == 403:
             advice = "the page is that of a proxy or firewall before the server, or its URL is wrong"
         return f"{said}; {advice}" if advice else said
@@ -98,6 +111,7 @@ class _Error(msgspec.Struct):
 def note_response(report: HttpReport, response: Any, request_id: object) -> None:
     """Fill in the report. The body of an error has been read."""
     report.status, report.words, report.is_answer = response.status_code, "", False
+    report.offers_login = _offers_login(response)
     kind = one_line(response.headers.get("content-type", ""), 60)
     if response.status_code < 400:
         if not kind.lower().startswith(("application/json", "text/event-stream")):
@@ -140,6 +154,17 @@ def _words(said: _Error, kind: str, response: Any) -> str:
     words = one_line(": ".join(parts), MAX_WORDS)
     wait = response.headers.get("retry-after", "")
     again = f"it may be asked again in {wait} s" if wait.isdecimal() and len(wait) < 7 else ""
-    has_login = response.status_code == 401 and "resource_metadata" in response.headers.get("www-authenticate", "")
-    login = "it offers a login by OAuth, which codeplan does not do" if has_login else ""
-    return "; ".join(part for part in (words, login, again) if part)
+    login = "it offers a login by OAuth" if _offers_login(response) else ""
+    return _without_key("; ".join(part for part in (words, login, again) if part), response.request)
+
+
+def _offers_login(response: Any) -> bool:
+    challenge = response.headers.get("www-authenticate", "")
+    is_step_up = response.status_code == 403 and "insufficient_scope" in challenge
+    return is_step_up or (response.status_code == 401 and "resource_metadata" in challenge)
+
+
+def _without_key(words: str, request: Any) -> str:
+    """The words without the key or token that the request had, if the site repeats it."""
+    key = request.headers.get("authorization", "").rpartition(" ")[2]
+    return words.replace(key, "***") if len(key) >= MIN_MASKED_CHARS else words

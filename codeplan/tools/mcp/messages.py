@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -285,6 +285,8 @@ class FloodGate:
         """The tools that the last list of tools lost because they break the protocol, each with the reason."""
         self.has_changed_list = False
         """Whether the server says that its tools are others than those that it listed."""
+        self.on_changed_list: Callable[[], None] = lambda: None
+        """Called when the server says so."""
 
     def lets_pass(self, message: SessionMessage | Exception, size: int = 0) -> bool:
         """Whether the message is useful. Raises: FloodError: there were too many useless ones."""
@@ -305,6 +307,7 @@ class FloodGate:
         is_notification = isinstance(found, JSONRPCNotification | None)
         if found is not None and is_notification and found.method == "notifications/tools/list_changed":
             self.has_changed_list = True
+            self.on_changed_list()
         return not is_notification or (found is not None and found.method == "notifications/progress")
 
 

@@ -17,9 +17,10 @@ from codeplan.errors import UsageError
 from codeplan.tools.mcp.addresses import ServerAddress, python_name, unique_name, with_unique_names
 from codeplan.tools.mcp.connection import MAX_RESTARTS, MAX_TOOLS, ServerConnection, ToolList
 from codeplan.tools.mcp.content import FileStore, read_result
+from codeplan.tools.mcp.login_store import LoginFile, StoredLogin
 from codeplan.tools.mcp.signatures import ArgumentCheck, ToolSignature, TypeTable, UnusableTool, write_signature
 from codeplan.tools.tool import Tool, name_fault
-from codeplan.untrusted.texts import echo_message, one_line
+from codeplan.untrusted.texts import echo_message, on_terminal, one_line
 from codeplan.untrusted.values import in_quotes
 
 MAX_SENTENCE: Final = 1_000
@@ -47,7 +48,7 @@ class McpServers:
     ``tools`` are those of all servers. ``taken`` are names of other tools: a tool whose name is taken carries its
     server's name. ``folder`` is where files that tools return are kept; without one they are not. ``notify`` gets
     sentences for the user about changed and omitted tools. ``restarts`` is how often a server that has ended starts
-    again.
+    again. If they ``may_log_in``, and there is a terminal, the user is asked to log in at a site that wants it.
 
     Raises: UsageError: the package ``mcp`` is missing, or the servers offer no tool.
     EnvironmentFailure: a server does not start.
@@ -63,10 +64,15 @@ class McpServers:
         taken_types: Mapping[str, str] | None = None,
         notify: Callable[[str], None] | None = None,
         restarts: int = MAX_RESTARTS,
+        may_log_in: bool = False,
     ) -> None:
         require_package()
+        self._may_log_in = may_log_in and on_terminal()
         self.tools: tuple[Tool, ...] = ()
-        self._connections = [ServerConnection(a, seconds, restarts) for a in with_unique_names(addresses)]
+        self.on_change: Callable[[], None] = lambda: None
+        """Called in the servers' event loop when a server's tools may have changed; ``refresh`` takes them over."""
+        named = with_unique_names(addresses)
+        self._connections = [ServerConnection(a, seconds, restarts, lambda: self.on_change()) for a in named]
         self._store = FileStore(folder)
         self._given_names, self._given_types = frozenset(taken), dict(taken_types or {})
         self._taken, self._table = set(taken), TypeTable(taken_types)
@@ -116,7 +122,8 @@ class McpServers:
 
     async def _open(self) -> list[ToolList]:
         """All servers' tools. They start at the same time; if one fails, the first failure is raised."""
-        found = await asyncio.gather(*(c.open() for c in self._connections), return_exceptions=True)
+        opening = (c.open(may_log_in=self._may_log_in) for c in self._connections)
+        found = await asyncio.gather(*opening, return_exceptions=True)
         for outcome in found:
             if isinstance(outcome, BaseException):
                 raise outcome
@@ -244,6 +251,31 @@ def read_hints(annotations: Any) -> str:
     effect = ["destructive"] if said["destructive"] is True else []
     effect += ["not destructive"] if said["destructive"] is False else []
     return ", ".join([*effect, *(["idempotent"] if said["idempotent"] is True else []), *reaches])
+
+
+def log_in(address: ServerAddress, client_id: str | None = None, client_secret: str | None = None) -> int:
+    """Have the user log in at a site, and return how many tools it offers then. A login that is valid stays, unless
+    there is a ``client_id``: that of a registration that the user made at the authorization server.
+
+    Raises: UsageError: the server takes no login, or the package ``mcp`` is missing. EnvironmentFailure: the login
+    failed, or the site cannot be used.
+    """
+    require_package()
+    if not address.url:
+        raise UsageError(f"the MCP server {address.name} is a program; only sites take a login")
+    from codeplan.tools.mcp.logins import login_of
+
+    if login_of(address) is None:
+        raise UsageError(f"the MCP server {address.name} gets the credentials that you give; leave them out to log in")
+    if client_id:
+        client = {"client_id": client_id} | ({"client_secret": client_secret} if client_secret else {})
+        LoginFile(address.url).write(StoredLogin(client=client, is_client_given=True))
+    connection, loop = ServerConnection(address, DEFAULT_SECONDS), LoopThread()
+    try:
+        return loop.run(connection.open(may_log_in=True)).count
+    finally:
+        loop.run(connection.close())
+        loop.close()
 
 
 def require_package() -> None:

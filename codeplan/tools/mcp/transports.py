@@ -10,7 +10,7 @@ import shutil
 import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -29,6 +29,9 @@ from codeplan.tools.mcp.messages import (
 from codeplan.tools.mcp.old_transport import connect_by_old_transport
 from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes
+
+if TYPE_CHECKING:
+    from codeplan.tools.mcp.logins import SiteLogin
 
 EXIT_SECONDS: Final = 2.0
 """How long a program may take to exit, after its input is closed and again after SIGTERM."""
@@ -287,11 +290,11 @@ class ServerSite:
 
     ``seconds`` is how long a response may pause that answers no request. How long a request may take is the session's
     matter: for the official client, a response that pauses for too long breaks the whole connection. ``is_sse`` says
-    that it speaks the old transport.
+    that it speaks the old transport. ``login`` is None if the user gives other credentials.
     """
 
-    def __init__(self, address: ServerAddress, seconds: float, *, is_sse: bool) -> None:
-        self._address, self._seconds, self._is_sse = address, seconds, is_sse
+    def __init__(self, address: ServerAddress, seconds: float, *, is_sse: bool, login: SiteLogin | None) -> None:
+        self._address, self._seconds, self._is_sse, self._login = address, seconds, is_sse, login
         self.gate = FloodGate()
         """What the server sent."""
         self._stream: GatedStream | None = None
@@ -371,6 +374,7 @@ class ServerSite:
             timeout=httpx2.Timeout(_CONNECT_SECONDS, read=self._seconds),
             limits=httpx2.Limits(keepalive_expiry=_KEPT_SECONDS),
             event_hooks={"request": [leave_time], "response": [check]},
+            auth=self._login,
         )
 
     async def _report(self, response: Any) -> None:

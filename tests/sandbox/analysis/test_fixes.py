@@ -114,12 +114,34 @@ FIXED = {
     "a variable called give_up": (
         HEAD + "    give_up = 0\n    def replan(give_up): return give_up + 1\n    x = replan(give_up=2)\n" + STEP,
         HEAD + "    give_up_ = 0\n    def replan_(give_up_): return give_up_ + 1\n    x = replan_(give_up_=2)\n" + STEP,
-        "ending-name",
+        "runtime-name",
+    ),
+    "a function called ask": (
+        HEAD + "    def ask(x): return x\n" + STEP + "    x = ask(2)\n",
+        HEAD + "    def ask_(x): return x\n" + STEP + "    x = ask_(2)\n",
+        "runtime-name",
+    ),
+    "a guard with further conditions": (
+        HEAD
+        + STEP.replace("if start_from <= 1:", "if(start_from <= 1 and agent.holding and 1):  # if it is there")
+        + SECOND,
+        HEAD
+        + "    if start_from <= 1:\n        if (agent.holding and 1):  # if it is there\n"
+        + STEP.partition("\n")[2].replace("        ", " " * 12)
+        + SECOND,
+        "step-condition",
     ),
     "a function of another step": (
         HEAD + "    if start_from <= 1:\n        def f(x):  # look\n            return x\n        assert f(1)\n"
         "    if start_from <= 2:\n        assert f(2)\n",
         HEAD + "    def f(x):  # look\n        return x\n    if start_from <= 1:\n        assert f(1)\n"
+        "    if start_from <= 2:\n        assert f(2)\n",
+        "helper-function",
+    ),
+    "a lambda of another step": (
+        HEAD + "    if start_from <= 1:\n        n = 1\n        f = lambda x: x + n\n        assert f(1)\n"
+        "    if start_from <= 2:\n        assert f(2)\n",
+        HEAD + "    f = lambda x: x + n\n    if start_from <= 1:\n        n = 1\n        assert f(1)\n"
         "    if start_from <= 2:\n        assert f(2)\n",
         "helper-function",
     ),
@@ -216,7 +238,17 @@ LEFT = {
     "a guard of one step alone": HEAD + STEP.replace("<= 1", "== 1"),
     "a guard whose number nobody can tell before a step": HEAD + STEP.replace("<= 1", "<= True") + SECOND,
     "a guard with a negative number before a step": HEAD + STEP.replace("<= 1", "<= -1") + SECOND,
-    "a guard with a second condition before a step": HEAD + STEP.replace("<= 1", "<= 1 and agent.holding") + SECOND,
+    "a guard behind another condition": HEAD + STEP.replace("start", "agent.holding and start") + SECOND,
+    "a guard that is one of two conditions": HEAD + STEP.replace("<= 1", "<= 1 or agent.holding") + SECOND,
+    "a guard with a second condition and an else": HEAD
+    + STEP.replace("<= 1", "<= 1 and agent.holding")
+    + "    else:\n        pass\n",
+    "a lambda that is set again": HEAD + "    if start_from <= 1:\n        f = lambda: 1\n        f = lambda: 2\n"
+    "        assert f()\n    if start_from <= 2:\n        assert f()\n",
+    "a function that is replaced": HEAD + "    if start_from <= 1:\n        def f(): return 1\n        f = [f][0]\n"
+    "        assert f()\n    if start_from <= 2:\n        assert f()\n",
+    "a lambda whose default a step sets": HEAD + "    if start_from <= 1:\n        n = 1\n        f = lambda x=n: x\n"
+    "        assert f()\n    if start_from <= 2:\n        assert f()\n",
     "steps in no order": HEAD + STEP.replace("<= 1", "<= 2") + STEP,
     "a chain that ends in else": HEAD + STEP + SECOND.replace("if", "elif", 1) + "    else:\n        pass\n",
     "a parameter without a value": "def solution(agent, room, start_from=1):\n" + STEP,

@@ -71,8 +71,8 @@ def test_an_error_refuses_the_plan_whatever_is_fixed(rule: str) -> None:
 
 def test_the_page_names_every_rule_of_the_check() -> None:
     language = Path(__file__).parents[3] / "sandbox" / "language"
-    fixes = language.parent / "analysis" / "fixes.py"
-    written = "".join(p.read_text() for p in [*language.glob("*.py"), fixes])
+    fixes = [language.parent / "analysis" / name for name in ("codemods.py", "fixes.py")]
+    written = "".join(p.read_text() for p in [*language.glob("*.py"), *fixes])
     used = set(re.findall(r'(?:problems|warnings)\.add(?:_at)?\([^"()]*"([a-z-]+)"', written))
     used |= set(re.findall(r'_Problem\([^"]*"([a-z-]+)"', written)) | set(re.findall(r'rule = "([a-z-]+)"', written))
     used |= set(re.findall(r'_reject\(source, \w+, \w+, "([a-z-]+)"', written)) | {

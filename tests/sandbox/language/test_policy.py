@@ -58,7 +58,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "start_from assigned": ("start_from = 3", "`start_from` belongs to the runtime"),
     "an import called agent": ("import json as agent", "an import cannot be called `agent`"),
     "a module that is not there": ("import glob", "`glob` cannot be imported"),
-    "a member that is not there": ("from string import Formatter", "`string` has no `Formatter` here"),
+    "a member that is not there": ("from string import hexdigit", "`string` has no `hexdigit` here"),
     "a star import": ("from math import *", "`math` has no `*` here"),
     "a relative import": ("from . import x", "cannot be imported"),
     "return in finally": ("try:\n    pass\nfinally:\n    return", "would lose errors"),

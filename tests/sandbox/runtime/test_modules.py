@@ -26,9 +26,12 @@ from codeplan.sandbox.runtime.module_names import (
 )
 from codeplan.sandbox.runtime.namespace import PlanRuntime
 
-PYENV = Path("/root/.pyenv/versions")
+PYENV = Path.home() / ".pyenv" / "versions"
 VERSIONS = ((3, 11), (3, 12), (3, 13))
-OWN = split_names("ast asyncio concurrent concurrent.futures email large_language_model os sys threading urllib zlib")
+OWN = split_names(
+    "ast asyncio concurrent concurrent.futures contextvars email http large_language_model os sys threading urllib xml "
+    "xml.etree zlib"
+)
 """Modules of which plans have only what they name."""
 
 LIST_NAMES = """
@@ -282,6 +285,58 @@ PRINTED = {
         "except RuntimeError as e:\n    print(e)",
         "[1, 2] [1, 2] False\nTrue False\nit is held, and no other thread runs that could release it",
     ),
+    "xml.etree.ElementTree": (
+        "import xml.etree.ElementTree as ET\nroot = ET.fromstring('<a x=\"1\"><b>t</b><b/></a>')\n"
+        "print(root.get('x'), root.findtext('.//b'), [e.tag for e in root.iter()], len(root))\n"
+        "root[1].text = 'n&'\nroot[1].text += 'm'\ndel root[0]\nET.SubElement(root, 'c', k='v')\n"
+        "print(ET.tostring(root, encoding='unicode'))\ntry:\n    ET.fromstring('<a>')\n"
+        "except ET.ParseError as e:\n    print(e)",
+        "1 t ['a', 'b', 'b'] 2\n<a x=\"1\"><b>n&amp;m</b><c k=\"v\" /></a>\nno element found: line 1, column 3",
+    ),
+    "string.Formatter": (
+        "from string import Formatter\nclass F(Formatter):\n    def get_value(self, key, args, kwargs):\n"
+        "        return kwargs.get(key, '?') if isinstance(key, str) else args[key]\n"
+        "    def format_field(self, value, spec):\n"
+        "        return value.upper() if spec == 'u' else super().format_field(value, spec)\n"
+        "print(F().format('{a:u} {b} {0} {c.real:>{w}} {1!r}', 'x', 'y', a='q', c=3, w=4))\n"
+        "print([name for _, name, _, _ in Formatter().parse('a {x} {y:z}')])",
+        "Q ? x    3 'y'\n['x', 'y']",
+    ),
+    "contextvars": (
+        "import asyncio, contextvars\nv: contextvars.ContextVar[int] = contextvars.ContextVar('v', default=0)\n"
+        "async def f(n):\n    token = v.set(n)\n    await asyncio.sleep(0)\n    seen = v.get()\n    v.reset(token)\n"
+        "    return seen, v.get()\nasync def both():\n    return await asyncio.gather(f(1), f(2))\n"
+        "print(asyncio.run(both()), v.get())\n"
+        "c = contextvars.copy_context()\nc.run(v.set, 9)\nprint(v.get(), c[v], v in c)",
+        "[(1, 0), (2, 0)] 0\n0 9 True",
+    ),
+    "threads": (
+        "import threading\nseen = []\ndef f(a, b=1):\n    seen.append((a, b, threading.current_thread().name))\n"
+        "t = threading.Thread(target=f, args=(1,), kwargs={'b': 2}, daemon=True)\nt.start()\nt.join(timeout=1)\n"
+        "class W(threading.Thread):\n    def run(self):\n        raise ValueError('no')\nw = W(name='w')\nw.start()\n"
+        "print(seen, t.is_alive(), threading.current_thread() is threading.main_thread())\ncond = threading.Condition()\n"
+        "with cond:\n    cond.notify_all()\n    print(cond.wait_for(lambda: 3))",
+        "Exception in w: ValueError: no\n[(1, 2, 'Thread-1 (f)')] False True\n3",
+    ),
+    "callbacks of futures": (
+        "import asyncio\nfrom concurrent.futures import Future, ThreadPoolExecutor\nseen = []\n"
+        "def done(f: Future[int]):\n    seen.append(f.result())\nwith ThreadPoolExecutor() as pool:\n"
+        "    f = pool.submit(lambda: 3)\n    f.add_done_callback(done)\n    f.add_done_callback(lambda f: 1 / 0)\n"
+        "async def main():\n    task = asyncio.create_task(asyncio.sleep(0, 5))\n    task.add_done_callback(done)\n"
+        "    await task\n    await asyncio.sleep(0)\nasyncio.run(main())\nprint(seen, isinstance(f, Future))",
+        "exception calling a callback: ZeroDivisionError: division by zero\n[3, 5] True",
+    ),
+    "get_type_hints": (
+        "from typing import Annotated, get_type_hints\nclass A:\n    x: int\n    y: 'str' = ''\n"
+        "class B(A):\n    z: Annotated[int, 'm'] = 1\nprint(get_type_hints(B))\n"
+        "print(get_type_hints(B, include_extras=True)['z'])",
+        "{'x': <class 'int'>, 'y': <class 'str'>, 'z': <class 'int'>}\ntyping.Annotated[int, 'm']",
+    ),
+    "http.HTTPStatus": (
+        "from http import HTTPStatus\nprint(HTTPStatus(404).phrase, HTTPStatus.OK == 200, HTTPStatus['OK'].name)\n"
+        "print(f'{HTTPStatus.NOT_FOUND.value} {HTTPStatus.NOT_FOUND!r}')",
+        "Not Found True OK\n404 <HTTPStatus.NOT_FOUND: 404>",
+    ),
     "UserDict and UserList": (
         "import copy\nfrom collections import UserDict, UserList\nclass Lower(UserDict):\n"
         "    def __setitem__(self, key, value):\n        super().__setitem__(key.lower(), value)\n"
@@ -418,7 +473,7 @@ def test_what_would_reach_files_is_refused_before_anything_runs(body: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("body", "name"), [("import threading\nthreading.Thread()", "Thread"), ("x = string.Formatter", "Formatter")]
+    ("body", "name"), [("import threading\nthreading.Timer()", "Timer"), ("x = string.hexdigit", "hexdigit")]
 )
 def test_what_a_module_lacks_is_refused_before_anything_runs(body: str, name: str) -> None:
     assert f"has no `{name}` here; it has: " in " ".join(d.message for d in refused(plan(body)).diagnostics)

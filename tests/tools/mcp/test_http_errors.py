@@ -88,7 +88,7 @@ def test_a_servers_own_answer_is_a_plain_error_whatever_the_status(status):
             401,
             b"",
             {"www-authenticate": 'Bearer resource_metadata="https://a"'},
-            "login by OAuth, which codeplan does not",
+            "it offers a login by OAuth; log in: codeplan mcp login http://127.0.0.1:",
         ),
         (501, b"<html>", HTML, "HTTP status 501 (Not Implemented)"),
         (418, b"\x1b[2J{" * 1_000, {}, "HTTP status 418"),

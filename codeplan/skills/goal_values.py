@@ -1,0 +1,408 @@
+"""Values in a goal: where the plan's own values stand in it, and what may stand in their places in another goal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from codeplan.skills.goal_words import ARTICLES, FILLERS, MARKS, POSSESSIVES, Part, Token, stem, tokenize, words_of
+from codeplan.skills.parameter_binding import (
+    MAX_GOAL,
+    ParameterBlock,
+    SkillParameter,
+    SkillParameterValue,
+    is_date,
+    without_parameters,
+)
+from codeplan.skills.patterns import Binding
+
+LIMITS = words_of(
+    """
+    all also although and another any anybody anyone anything as at because before both but by each either else
+    every everybody everyone everything except few first for from half he her here hers him his how i if in
+    instead into it its last least less many me mine more most much neither never next no nobody none nor not
+    nothing of off on once one only or other others out over per plus previous same she some somebody someone
+    something than that their them then there these they this those to today tomorrow twice under unless until
+    up us via we what whatever when where which who whom whose with without yesterday you
+    """
+)
+"""Words that say more about a goal than a value does: one in a value's place makes it another goal."""
+
+_NO_NAMES = words_of("asap urgent urgently monday tuesday wednesday thursday friday saturday sunday tonight")
+"""Words with a capital that name nothing that a plan is about."""
+
+
+_FUNCTION_WORDS = LIMITS | words_of(
+    """
+    about across after against along and are around be behind below beside between by can down during has have in
+    inside is like must near need needs onto out outside past should since so through till toward until was were
+    while will within
+    """
+)
+"""Words that a noun does not go on with: one before them is the last of its name."""
+
+
+def find_value(value: SkillParameterValue, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Where the value stands among the tokens, in quotes or without."""
+    if isinstance(value, list):
+        yield from _find_list(value, tokens)
+        return
+    if isinstance(value, int | float):
+        yield from _find_number(value, tokens)
+        return
+    words = [t.text for t in tokenize(value.removesuffix("/") if is_path(value) else value)]
+    if is_date(value):
+        yield from _find_date(value, tokens)
+        return
+    for i in range(len(tokens) if words else 0):
+        if [t.text for t in tokens[i : i + len(words)]] == words:
+            yield tokens[i : i + len(words)]
+        elif _is_quoted(tokens[i].text) and tokens[i].text[1:-1] == value:
+            yield tokens[i : i + 1]
+
+
+def _find_number(value: float, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Where a number stands, in digits or as a word."""
+    for i, token in enumerate(tokens):
+        if token.text == str(value) or NUMBER_WORDS.get(token.text.casefold()) == value:
+            yield tokens[i : i + 1]
+
+
+def _find_date(value: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Where a date stands, in any form of which it is certain."""
+    end = 0
+    for i in range(len(tokens)):
+        for size in range(6, 0, -1):
+            words = tokens[i : i + size]
+            if i >= end and len(words) == size and words[-1].text not in MARKS and _read_date(_spelled(words)) == value:
+                end = i + size
+                yield words
+                break
+
+
+def _spelled(tokens: Sequence[Token]) -> str:
+    return " ".join(t.text for t in tokens).replace(" ,", ",")
+
+
+def _find_list(values: Sequence[str | int | float], tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Where all values of a list stand, one after the other."""
+    for start in range(len(tokens) if values else 0):
+        at = start
+        for i, value in enumerate(values):
+            while i and at < len(tokens) and tokens[at].text in _JOINTS:
+                at += 1
+            size = next((len(p) for p in find_value(value, tokens[at:]) if p[0] is tokens[at]), 0)
+            at += size or len(tokens)
+        if at <= len(tokens) and _split_list(tokens[start:at]):
+            yield tokens[start:at]
+
+
+_JOINTS = frozenset({",", "and", "&"})
+_JOINED = (",", "and"), (",",), ("and",), ("&",)
+
+
+def _split_list(tokens: Sequence[Token]) -> list[Sequence[Token]]:
+    """The tokens of each value of an enumeration; none if they are no enumeration."""
+    parts: list[list[Token]] = [[]]
+    joint: list[str] = []
+    for token in [*tokens, Token("", 0, 0, 0)]:
+        if token.text in _JOINTS:
+            joint.append(token.text)
+            continue
+        if joint and tuple(joint) not in _JOINED:
+            return []
+        if joint:
+            parts.append([])
+            joint = []
+        parts[-1].append(token)
+    parts[-1].pop()
+    return list(parts) if all(parts) else []
+
+
+def _is_quoted(word: str) -> bool:
+    return len(word) > 1 and word[0] in '"“'
+
+
+def leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
+    """Whether the plan also has a text of its parameters elsewhere: its other values may belong to it.
+
+    A number is a parameter only if the plan has it nowhere else. What is printed may name the values of a list.
+    """
+    lists = any(isinstance(p.value, list) for p in parameters)
+    rest = without_parameters(plan)
+    words = re.findall(r"\w+", _PRINTED.sub("", rest) if lists else rest)
+    places: dict[str, list[int]] = {}
+    for i, word in enumerate(words):
+        places.setdefault(word, []).append(i)
+    for p in parameters:
+        for value in p.value if isinstance(p.value, list) else [p.value]:
+            if isinstance(value, str) and re.fullmatch(r"\w+(?:[^\w\s]\w+)+", value):  # its signs tell it from names
+                if value in rest:
+                    return True
+                continue
+            own = [] if isinstance(value, int | float) else re.findall(r"\w+", value)
+            if any(own == words[i : i + len(own)] for i in (places.get(own[0], []) if own else [])):
+                return True
+    return False
+
+
+_PRINTED = re.compile(r"^ *(?:print\(.*|#.*)$", re.MULTILINE)
+_MAX_LIST_TOKENS = 60
+_MAX_PATH_TOKENS = 26
+_PATH = re.compile(r"~?(?:/(?!\.{1,2}(?:/|$))[\w.@+-]{1,100}){1,12}/?")
+
+
+def is_path(value: object) -> bool:
+    """Whether it is the path of a folder or a file, from the root or from home."""
+    return isinstance(value, str) and bool(_PATH.fullmatch(value))
+
+
+def value_sizes(value: SkillParameterValue) -> range:
+    """How many tokens a value may have that stands for this one."""
+    if isinstance(value, list):
+        return range(1, _MAX_LIST_TOKENS)
+    if is_date(value):
+        return range(1, 7)
+    if is_path(value):
+        return range(2, _MAX_PATH_TOKENS)
+    own = len(tokenize(str(value)))
+    return range(1, 2) if not isinstance(value, str) else range(1, max(4, own) + 1)
+
+
+class OwnValue(NamedTuple):
+    """A parameter's value in the plan. Words without capitals, digits and signs may be part of what is asked for, such
+    as *as viewer* or *a monthly order*: they are ``fixed``, unless they name a thing, as a plural or behind an article,
+    and no further noun follows. A ``single`` thing, *the warehouse*, has no name of its own in its place.
+    """
+
+    value: SkillParameterValue
+    fixed: bool = False
+    single: bool = False
+
+
+def own_value(value: SkillParameterValue, goal: str) -> OwnValue:
+    tokens = tokenize(goal)
+    place = next(find_value(value, tokens), None) if isinstance(value, str) and _is_plain(value) else None
+    if place is None or _read_quoted(place, goal):
+        return OwnValue(value)
+    is_single = stem(place[-1].text) == place[-1].text.casefold()
+    is_relation = is_single and goal[place[-1].end :].split()[:1] == ["of"]  # a duplicate of
+    if is_relation or not (_is_thing(place, goal) and _is_last_noun(place, goal)):
+        return OwnValue(value, fixed=True)
+    return OwnValue(value, single=is_single)
+
+
+def free_parameters(block: ParameterBlock) -> tuple[str, ...]:
+    """The names of the parameters that may have another value by rule; all, if that is none of them."""
+    free = tuple(p.name for p in block.parameters if not own_value(p.value, block.goal).fixed)
+    return free or tuple(p.name for p in block.parameters)
+
+
+def find_led(block: ParameterBlock) -> frozenset[str]:
+    """The names of numbers that have a word such as *to* before them in the goal, and none behind them."""
+    tokens = tokenize(block.goal)
+    led: set[str] = set()
+    for p in block.parameters if len(block.goal) <= MAX_GOAL else ():
+        place = next(find_value(p.value, tokens), None) if isinstance(p.value, int | float) else None
+        if place and place[0].number:
+            before, after = tokens[place[0].number - 1].text.casefold(), tokens[place[-1].number + 1 :][:1]
+            if before in _FUNCTION_WORDS and (not after or not after[0].text.isalpha() or after[0].text in _JOINED_BY):
+                led.add(p.name)
+    return frozenset(led)
+
+
+_JOINED_BY = frozenset({"and", "then", "or", "for", "in", "on", "at", "from", "to", "by", "with", "of"})
+
+
+def _is_plain(text: str) -> bool:
+    return text == text.casefold() and text.replace(" ", "").isalpha()
+
+
+def _is_thing(span: Sequence[Token], goal: str) -> bool:
+    """Whether the words are a plural, or stand behind an article."""
+    last = span[-1].text
+    return stem(last) != last.casefold() or _has_article(span[0], goal)
+
+
+def _has_article(first: Token, goal: str) -> bool:
+    before = tokenize(goal[: first.start])
+    return bool(before) and before[-1].text.casefold() in ARTICLES
+
+
+def _is_last_noun(span: Sequence[Token], goal: str) -> bool:
+    after = next(iter(tokenize(goal[span[-1].end :])), None)
+    return after is None or not after.text[0].isalpha() or after.text.casefold() in _FUNCTION_WORDS | FILLERS
+
+
+def find_spans(own: OwnValue, parts: Sequence[Part], goal: str, known: Collection[str]) -> list[list[int]]:
+    """For each part, where a value that begins there and may stand for this one ends.
+
+    A word of ``known`` that begins a sentence has its capital from there, and is no name.
+    """
+    return [
+        [
+            at + size
+            for size in value_sizes(own.value)
+            if at + size <= len(parts)
+            and not (_begins_sentence(part.tokens[0], goal) and part.word in known)
+            and read_value(own, parts[at : at + size], goal) is not None
+        ]
+        for at, part in enumerate(parts)
+    ]
+
+
+def _begins_sentence(token: Token, goal: str) -> bool:
+    before = goal[: token.start].rstrip()
+    return token.text[0].isupper() and (not before or before[-1] in ".!?:")
+
+
+def read_value(own: OwnValue, parts: Sequence[Part], goal: str) -> SkillParameterValue | None:
+    """The value of these parts; None if it cannot stand for the plan's own."""
+    span = [token for part in parts for token in part.tokens]
+    value = _read_value(own.value, span, goal) if len(span) == len(parts) else None
+    if value is None or (own.fixed and value != own.value) or (own.single and not _has_article(span[0], goal)):
+        return None
+    return value
+
+
+def read_values(
+    binding: Binding, own: Mapping[str, OwnValue], parts: Sequence[Part], goal: str
+) -> dict[str, SkillParameterValue] | None:
+    """The values in these places; None if one cannot stand for the plan's own."""
+    found: dict[str, SkillParameterValue] = {}
+    for name, start, end, alone in binding:
+        value = read_value(own[name], parts[start:end], goal)
+        if value is None or (alone and not _says_what_it_is(value)) or found.get(name, value) != value:
+            return None
+        found[name] = value
+    return found
+
+
+def _says_what_it_is(value: SkillParameterValue) -> bool:
+    """Whether a value needs no word beside it: a date, an address, a path, a name with letters and digits."""
+    return isinstance(value, str) and (is_date(value) or is_path(value) or (any(_sort(value)) and not value.isdigit()))
+
+
+def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> SkillParameterValue | None:
+    text = goal[span[0].start : span[-1].end]
+    if isinstance(own, list):
+        return _read_list(own, text, span[0].start, goal)
+    if isinstance(own, int | float):
+        text = str(NUMBER_WORDS.get(text.casefold(), text))
+        is_number = re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", text) and (isinstance(own, float) or "." not in text)
+        return type(own)(text) if is_number else None
+    if is_date(own):
+        return _read_date(text)
+    if text == own and own.isalpha():
+        return own
+    if is_path(own):
+        slash = "/" * own.endswith("/")
+        fits = (
+            is_path(text) and not text.endswith("/") and text[0] == own[0] and _sort(text + slash)[0] == _sort(own)[0]
+        )
+        return text + slash if fits else None
+    if "\n" in text or _belongs_to_more(goal, span[0]):
+        return None
+    quoted = _read_quoted(span, goal)
+    if not quoted and text != own and not _is_name(own, span, goal):
+        return None
+    text = quoted or text
+    return text if text.strip() and _sort(text) == _sort(own) else None
+
+
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+NUMBER_WORDS = {word: number for number, word in enumerate([*_UNITS, *_TEENS], 1) if number > 1}
+NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
+NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, unit in enumerate(_UNITS, 1)}
+"""The numbers that one word says; *one* is often none."""
+
+
+def _read_quoted(span: Sequence[Token], goal: str) -> str:
+    """The text between the quotes around the tokens; empty if there are none."""
+    if len(span) == 1 and _is_quoted(span[0].text):
+        return span[0].text[1:-1]
+    closing = re.match(r"[.,;:!?]{0,3}'(?!\w)", goal[span[-1].end :])
+    opens = goal[max(0, span[0].start - 2) : span[0].start]
+    if closing is None or not opens.endswith("'") or opens[:-1].strip() or "'" in goal[span[0].start : span[-1].end]:
+        return ""
+    return goal[span[0].start : span[-1].end] + closing[0][:-1]
+
+
+def _read_list(own: Sequence[str | int | float], text: str, start: int, goal: str) -> list[str | int | float] | None:
+    """The values of an enumeration, each of the sort of all values of the plan's own; none twice."""
+    tokens = [t._replace(start=t.start + start, end=t.end + start) for t in tokenize(text)]
+    values: list[str | int | float] = []
+    for part in _split_list(tokens):
+        read = [_read_value(each, part, goal) for each in own]
+        value = read[0]
+        if value is None or isinstance(value, list) or any(type(r) is not type(value) or r != value for r in read):
+            return None
+        values.append(value)
+    return values if len(set(values)) == len(values) > 0 else None
+
+
+def _is_name(own: str, span: Sequence[Token], goal: str) -> bool:
+    """Whether the tokens stand side by side and name one thing, as the plan's own value does."""
+    words, known = [t.text for t in span], [t.text for t in tokenize(own)]
+    if span[-1].number - span[0].number != len(span) - 1:
+        return False
+    if _signs(words) != _signs(known) or any(_says_more(w, own) for w in words):
+        return False
+    names = [w for w in words if w[0].isalnum()]
+    if all(w[0].isupper() or w[0].isdigit() for w in names):
+        return True
+    if own[0].isupper() or (len(names) > 1 and not (_is_plain(own) and len(names) <= len(known))):
+        return False
+    is_plain = all(w.isalpha() and w == w.casefold() for w in names)
+    return _is_thing(span, goal) if is_plain else len(names) == 1
+
+
+def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
+    """The signs among the words, and where they stand: the # in #12."""
+    return [(i, w) for i, w in enumerate(words) if not w[0].isalnum()]
+
+
+def _says_more(word: str, own: str) -> bool:
+    """Whether a word is one that limits, has one in it (not-apples), or joins two as the plan's own does not (a/b)."""
+    inner = re.findall(r"\w+", word.casefold())
+    joins = set(re.findall(r"[^\w-]", word)) - set(own)
+    return not LIMITS.isdisjoint([word.casefold(), *inner]) or word.casefold() in _NO_NAMES or bool(joins)
+
+
+def _belongs_to_more(goal: str, first: Token) -> bool:
+    """Whether the word before the value makes it another: The Hague, my landlord."""
+    before = tokenize(goal[: first.start])
+    word = before[-1].text if before else ""
+    is_title = len(before) > 1 and word.casefold() in FILLERS and word[0].isupper()
+    return is_title or word.casefold() in POSSESSIVES
+
+
+_FILE_NAME = re.compile(r"[\w-]{1,100}(?:\.[\w-]{1,100}){0,5}\.[A-Za-z][A-Za-z0-9]{0,4}")
+
+
+def _sort(text: str) -> tuple[bool, bool, bool, bool]:
+    is_file = bool(_FILE_NAME.fullmatch(text))
+    return is_file, text.isdigit(), not is_file and any(c.isdigit() for c in text), "@" in text
+
+
+_DATE_FORMS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y"),
+    *("%d %B %Y", "%B %d %Y", "%B %d, %Y", "%d %B, %Y"),
+    *("%d %b %Y", "%b %d %Y", "%b %d, %Y"),
+)
+"""Without forms of which nobody knows whether the day or the month comes first."""
+
+
+def _read_date(text: str) -> str | None:
+    """The date as in 2026-03-01, from this form or with the month's name; None for another text."""
+    text = re.sub(r"\b([0-9]{1,2})(?:st|nd|rd|th)\b(?: of\b)?", r"\1", text)
+    for form in _DATE_FORMS:
+        try:
+            return datetime.strptime(text, form).date().isoformat()
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,170 @@
+"""``string.Formatter`` and ``xml.etree.ElementTree`` for plans: no attribute is read past the guard, and no file."""
+
+from __future__ import annotations
+
+from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.etree import ElementTree as Trees
+from xml.etree.ElementTree import Element
+
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, CONVERSIONS, MAX_NESTING
+from codeplan.sandbox.runtime.classes import RUNTIME_BASES, VISIBLE_TYPES, WRITERS, mark_class
+from codeplan.sandbox.runtime.guards import SizeGuard, set_name
+from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.untrusted.texts import with_article
+
+Read = Callable[[Any, str], Any]
+"""Reads an attribute as a plan may."""
+
+
+def make_formatter(read: Read, size_guard: SizeGuard) -> type:
+    """Return ``string.Formatter`` for plans to use, or to derive from."""
+
+    class Formatter:
+        """Fills templates as ``str.format`` does, by methods that a subclass may replace."""
+
+        def format(self, format_string: str, /, *args: Any, **kwargs: Any) -> str:
+            """Fill a template."""
+            return self.vformat(format_string, args, kwargs)
+
+        def vformat(self, format_string: str, args: Any, kwargs: Any) -> str:
+            """Fill a template. Raises: what ``str.format`` raises."""
+            used: set[Any] = set()
+            text = _fill(self, format_string, args, kwargs, used)
+            self.check_unused_args(used, args, kwargs)
+            return text
+
+        def parse(self, format_string: str) -> Iterator[tuple[str, str | None, str | None, str | None]]:
+            """Yield each text between fields, with the name, the specification and the conversion of the field."""
+            return iter(list(formatter_parser(format_string)))
+
+        def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+            """Return what a field's name stands for, and the name or number of the argument."""
+            first, rest = formatter_field_name_split(field_name)
+            value = self.get_value(first, args, kwargs)
+            for is_attribute, key in rest:
+                value = read(value, key) if is_attribute else value[key]
+            return value, first
+
+        def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+            """Return an argument by its number or its name."""
+            return args[key] if isinstance(key, int) else kwargs[key]
+
+        def check_unused_args(self, used_args: set[Any], args: Any, kwargs: Any) -> None:
+            """Accept arguments that no field uses."""
+
+        def format_field(self, value: Any, format_spec: str) -> Any:
+            """Return a value as text."""
+            return size_guard.format(value, format_spec)
+
+        def convert_field(self, value: Any, conversion: str | None) -> Any:
+            """Apply ``!s``, ``!r`` or ``!a``."""
+            if conversion is None:
+                return value
+            if conversion not in CONVERSIONS:
+                raise ValueError(f"Unknown conversion specifier {conversion}")
+            return CONVERSIONS[conversion](value)
+
+    RUNTIME_BASES.add(Formatter)
+    return mark_class(Formatter, shared=True)
+
+
+def _fill(formatter: Any, template: str, args: Any, named: Any, used: set[Any]) -> str:
+    """Fill a template by a formatter's methods, which may be the plan's."""
+    position = 0
+
+    def fill(text: str, nesting: int) -> str:
+        nonlocal position
+        if nesting < 0:
+            raise ValueError("Max string recursion exceeded")
+        parts = []
+        for literal, name, spec, conversion in formatter.parse(text):
+            parts.append(literal)
+            if name is None:
+                continue
+            if name == "":
+                name, position = str(position), position + 1
+            value, key = formatter.get_field(name, args, named)
+            used.add(key)
+            value = formatter.convert_field(value, conversion)
+            parts.append(formatter.format_field(value, fill(spec or "", nesting - 1)))
+        return "".join(parts)
+
+    return fill(template, MAX_NESTING)
+
+
+_WRITTEN = split_names("attrib tag tail text")
+
+
+class _ElementWriter:
+    """Writes the four attributes of an element."""
+
+    def __init__(self, element: Any) -> None:
+        object.__setattr__(self, "element", element)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _WRITTEN:
+            raise AttributeError(f"'Element' object has no attribute '{name}'")
+        return getattr(self.element, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _WRITTEN:
+            raise AttributeError(f"'Element' object has no attribute '{name}'")
+        if name == "attrib" and type(value) is not dict:
+            raise TypeError("attrib must be dict")
+        setattr(self.element, name, value)
+
+
+WRITERS[Element] = _ElementWriter
+VISIBLE_TYPES.add(Element)
+ALLOWED_ATTRIBUTES[Element] = _WRITTEN | split_names(
+    "append clear extend find findall findtext get insert items iter iterfind itertext keys remove set"
+)
+
+
+def element_members(size_guard: SizeGuard) -> dict[str, object]:
+    """Return the members of ``xml.etree.ElementTree``, for texts alone.
+
+    Expat reads no external entity, and bounds what entities may become.
+    """
+
+    def read_text(text: Any) -> Any:
+        size_guard.check_text(len(text))
+        return Trees.fromstring(text)
+
+    def fromstring(text: Any) -> Any:
+        return read_text(text)
+
+    def XML(text: Any) -> Any:  # Python's name
+        return read_text(text)
+
+    def tostring(
+        element: Any, encoding: Any = None, *, xml_declaration: Any = None, short_empty_elements: Any = True
+    ) -> Any:
+        wanted = None if encoding is None else str(encoding).lower()
+        if wanted not in (None, "unicode", "utf-8", "us-ascii", "ascii"):
+            raise LookupError(f"unknown encoding: {encoding}")
+        options = {"xml_declaration": xml_declaration, "short_empty_elements": bool(short_empty_elements)}
+        return Trees.tostring(_require_element(element), wanted, **options)  # type: ignore[call-overload]
+
+    def indent(tree: Any, space: str = "  ", level: int = 0) -> None:
+        Trees.indent(_require_element(tree), str(space), level)
+
+    def iselement(element: Any) -> bool:
+        return type(element) is Element
+
+    functions = (fromstring, XML, tostring, indent, iselement)
+    return {function.__name__: set_name(function.__name__, function) for function in functions} | {"Element": Element}
+
+
+def _require_element(value: Any) -> Any:
+    if type(value) is not Element:
+        raise TypeError(f"an Element is needed here, not {with_article(type(value).__name__)}")
+    return value
+
+
+def preload_xml() -> None:
+    """Load what ElementTree loads lazily: a locked worker cannot open files."""
+    Trees.fromstring("<a><b/></a>").findtext(".//b")
+    Trees.tostring(Element("a"), "utf-8")
