@@ -37,7 +37,7 @@ ACTING = ("send", "pay", "book")
 PEOPLE = ("ann", "bob", "cid", "dora", "emil")
 
 
-class World:
+class FailingTools:
     """Tools that act, with a log of their effects. They fail by the job's seed."""
 
     def __init__(self, seed: int) -> None:
@@ -176,7 +176,7 @@ class Figures(NamedTuple):
 
 def play_job(seed: int, *, once: bool) -> Figures:
     """Play one job."""
-    effects, world, repeated = draw_effects(seed), World(seed), Counter[str]()
+    effects, world, repeated = draw_effects(seed), FailingTools(seed), Counter[str]()
 
     def verify(value: object) -> bool | str:
         missing = set(effects) - set(world._log)

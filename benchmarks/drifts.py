@@ -248,7 +248,7 @@ DRIFTS = (
 )
 
 
-class World:
+class ToolsFromSource:
     """Tools from source, which keep what they do in ``done``."""
 
     def __init__(self, source: str) -> None:
@@ -274,7 +274,7 @@ def plan_of(steps: Sequence[str]) -> str:
     return "\n".join(["def solution(agent, start_from=1):", *(step(i, code) for i, code in enumerate(steps, 1))])
 
 
-class Model:
+class ScriptedReplies:
     """Says these replies, one a call, and then NO."""
 
     def __init__(self, *replies: str) -> None:
@@ -288,17 +288,17 @@ class Model:
 def learn(drift: Drift, library: SkillLibrary, folder: Path) -> Skill:
     """The active skill that the first goal yields."""
     goal, wanted = drift.goals[0]
-    world = World(drift.before)
+    world = ToolsFromSource(drift.before)
     reply = f"```python\n{plan_of(drift.steps)}\n```"
-    codeplan.do(goal, tools=world.tools, model=Model(reply), out=folder, verify=lambda value: True)
+    codeplan.do(goal, tools=world.tools, model=ScriptedReplies(reply), out=folder, verify=lambda value: True)
     assert world.done == wanted, (drift.name, world.done)
-    found = acquire_from_run(folder, library, model=Model('{"said": []}'), out=folder / "proof")
+    found = acquire_from_run(folder, library, model=ScriptedReplies('{"said": []}'), out=folder / "proof")
     assert isinstance(found, AcquiredSkill), (drift.name, found)
     write_skill_test(library.path / "tools" / found.skill.name, Path(found.proof))
     return library.change(found.skill, status="active")
 
 
-def play(drift: Drift, root: Path, *, blind: bool = False) -> tuple[str, Model]:
+def play(drift: Drift, root: Path, *, blind: bool = False) -> tuple[str, ScriptedReplies]:
     """What becomes of the skill when its tools have changed, in a word, and the model that was asked."""
     library = SkillLibrary(root / "skills")
     skill = learn(drift, library, root / "first")
@@ -306,8 +306,8 @@ def play(drift: Drift, root: Path, *, blind: bool = False) -> tuple[str, Model]:
         library.change(skill, answers={}, tools=without_words(skill))
     goal, wanted = drift.goals[1]
     after = without_docs(drift.after) if blind else drift.after
-    world = World(after)
-    model = Model(f"```python\n{step(drift.number, drift.mend)}\n```")
+    world = ToolsFromSource(after)
+    model = ScriptedReplies(f"```python\n{step(drift.number, drift.mend)}\n```")
     result = codeplan.do(
         goal,
         tools=world.tools,
@@ -335,14 +335,14 @@ def next_time(
     third: tuple[str, list[tuple[Any, ...]]], after: str, library: SkillLibrary, skill: Skill, root: Path
 ) -> str:
     """Whether the success becomes a version that is promoted, and does the next goal without a model."""
-    found = acquire_from_run(root / "again", library, model=Model(), out=root / "proof", mends=True)
+    found = acquire_from_run(root / "again", library, model=ScriptedReplies(), out=root / "proof", mends=True)
     if not (isinstance(found, AcquiredSkill) and found.mends == skill.version):
         return f"not kept: {found}"
     write_skill_test(library.path / "tools" / skill.name, Path(found.proof))
     with contextlib.redirect_stdout(io.StringIO()):
         promote(skill.name, library=library.path)
     goal, wanted = third
-    world, model = World(after), Model()
+    world, model = ToolsFromSource(after), ScriptedReplies()
     codeplan.do(goal, tools=world.tools, model=model, out=root / "third", library=library, reuse=True)
     return "mended" if world.done == wanted else f"not known: {world.done}"
 

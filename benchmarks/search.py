@@ -122,7 +122,7 @@ class PlayedReplies:
         PLAYED_FILE.write_bytes(lzma.compress("".join(json.dumps(line) + "\n" for line in lines).encode(), preset=9))
 
 
-class PlayedModel:
+class ReplayedModel:
     """Answers the calls of one episode with the replies that were written for it, in their order."""
 
     name = "played"
@@ -229,7 +229,7 @@ def add_played(table: Table, keep: bool = False) -> int:
         add_section(table, f"{name}, {count} tasks, played once")
         tasks = draw_tasks(env, count, other_kinds=env != name)
         for label, results in of_all.items():
-            played = play(label, tasks, lambda label, task: PlayedModel(replies, label, task))
+            played = play(label, tasks, lambda label, task: ReplayedModel(replies, label, task))
             table.add_row(label, *cells(played))
             results += played
     add_section(table, f"all {len(of_all['tree'])} tasks, played once")

@@ -48,7 +48,7 @@ class Conversation(NamedTuple):
         return ["\n".join(m["content"] for m in turn) or NEW_TOOLS for turn in self.entry["question"]]
 
 
-class Played(NamedTuple):
+class ConversationOutcome(NamedTuple):
     """How a conversation went: the checker's verdict, and what it used."""
 
     id: str
@@ -96,7 +96,7 @@ def offered_tools(objects: list[Any], conversation: Conversation, turn: int) -> 
     return [getattr(t, n) for t, n in names if not n.startswith("_") and n not in hidden and callable(getattr(t, n))]
 
 
-def play(conversation: Conversation, model: Any, folder: Path, **options: Any) -> Played:
+def play(conversation: Conversation, model: Any, folder: Path, **options: Any) -> ConversationOutcome:
     """Play one conversation in a session of its own."""
     objects = make_tools(conversation)
     results, made = [], []
@@ -119,7 +119,7 @@ def play(conversation: Conversation, model: Any, folder: Path, **options: Any) -
         f"codeplan-{id(session)}",
     )
     usage = [result.usage for result in results]
-    return Played(
+    return ConversationOutcome(
         conversation.id,
         bool(verdict["valid"]),
         str(verdict.get("error_message", "")),

@@ -41,7 +41,7 @@ The conversation so far:
 Ask = Callable[[str], str]
 
 
-class Played(NamedTuple):
+class ServiceOutcome(NamedTuple):
     """How a task went: whether the data are as expected, and what the service's model used."""
 
     task: str
@@ -70,7 +70,7 @@ def offered_tools(shop: RetailTools) -> list[Callable[..., Any]]:
     return [getattr(shop, name) for name in shop.get_tools()]
 
 
-def play(task: Any, model: Any, ask: Ask, folder: Path) -> Played:
+def play(task: Any, model: Any, ask: Ask, folder: Path) -> ServiceOutcome:
     """Play one task. ``ask`` is the model that plays the user: from a prompt to its text."""
     shop = RetailTools(RetailDB.load(RETAIL_DB_PATH))
     customer = Customer(str(task.user_scenario), ask)
@@ -87,7 +87,7 @@ def play(task: Any, model: Any, ask: Ask, folder: Path) -> Played:
             result = session.do(message)
             calls += result.model_calls
             message = customer.answer(str(result.value if result.value is not None else result.reason))
-    return Played(task.id, shop.db == expected(task), calls, len(customer.talk) // 2)
+    return ServiceOutcome(task.id, shop.db == expected(task), calls, len(customer.talk) // 2)
 
 
 def expected(task: Any) -> RetailDB:

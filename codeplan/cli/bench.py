@@ -102,7 +102,37 @@ class PlayerOptions:
     model: Annotated[
         list[str] | None, typer.Option("--model", metavar="NAME", help=f"{options.MODEL_HELP} Repeatable.")
     ] = None
-    more: options.Set = None
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="[METHOD.]NAME=VALUE",
+            help="Any other setting of environment, method or model, or of one of several methods; repeatable.",
+        ),
+    ] = None
+
+    def split_settings(self) -> tuple[list[str], list[str | dict[str, Any]] | None]:
+        """The settings for all, and the methods with those for one of them; None if no method is named.
+
+        Raises: UsageError: a setting is for a method that does not play.
+        """
+        from codeplan.errors import UsageError
+
+        methods = self.method or ["adaplanner"]
+        for_all: list[str] = []
+        own: dict[str, list[str]] = {}
+        for item in self.more or []:
+            method, _, rest = item.partition("=")[0].rpartition(".")
+            if not method:
+                for_all.append(item)
+            elif method not in methods:
+                raise UsageError(f"--set {one_line(item)} is for a method that this bench does not play; add --method")
+            elif rest == "name":
+                raise UsageError(f"--set {one_line(item)} is not a setting; --method names a method")
+            else:
+                own.setdefault(method, []).append(item.removeprefix(f"{method}."))
+        entries = [{**options.collect_settings(own[name]), "name": name} if name in own else name for name in methods]
+        return for_all, entries if self.method or own else None
 
 
 @dataclass(frozen=True)
@@ -178,7 +208,7 @@ def bench(
     from codeplan.errors import UsageError
 
     columns = () if metrics is None else parse_metrics(metrics)
-    asked, worker_settings = _ask(suite, options.command_settings(context), selection, players)
+    asked, worker_settings = _ask(context, suite, selection, players)
     if not dry.dry_run and (dry.pilot or dry.estimate_from):
         raise UsageError("--pilot and --estimate-from belong to --dry-run; give that, too")
     if dry.dry_run and (tapes.record or tapes.replay):
@@ -203,14 +233,16 @@ def bench(
 
 
 def _ask(
-    suite: str, settings: dict[str, Any], selection: SelectionOptions, players: PlayerOptions
+    context: typer.Context, suite: str, selection: SelectionOptions, players: PlayerOptions
 ) -> tuple[BenchRequest, dict[str, Any]]:
     """The bench that the command asks for, and what its workers need to know of the user's files and tasks."""
     own = NamedFiles()
+    for_all, methods = players.split_settings()
+    settings = options.command_settings(context, for_all)
     chosen = {
         name: getattr(selection, name) for name in ("split", "kind", "n", "repeats", "trainings", "attack", "flows")
     }
-    chosen |= {"method": players.method, "model": players.model and [*map(own.model, players.model)]}
+    chosen |= {"method": methods, "model": players.model and [*map(own.model, players.model)]}
     suite = own.environment(suite)
     asked = ask_bench(suite, settings, {name: value for name, value in chosen.items() if value is not None}, own)
     return asked, {"files": (*own.files,), "model_files": (*own.model_files,), "tool_tasks": asked.tool_tasks}
@@ -336,7 +368,8 @@ def ask_bench(
     """The bench that a command asks for.
 
     ``settings`` are those of options; ``selection`` has those of split, kind, n, repeats, trainings, attack, flows,
-    method and model (lists of names) that were given. ``own`` takes the files that a grid names.
+    method and model (lists of names; a method with settings is a table) that were given. ``own`` takes the files that a
+    grid names.
 
     Raises: UsageError: they do not fit the suite.
     """
@@ -371,7 +404,8 @@ def _refuse_several_names(suite: str, selection: dict[str, Any]) -> None:
     from codeplan.errors import UsageError
 
     for option in ("method", "model"):
-        given = next((name for name in selection.get(option, ()) if "," in name and "://" not in name), None)
+        named = (name for name in selection.get(option, ()) if isinstance(name, str))
+        given = next((name for name in named if "," in name and "://" not in name), None)
         if given is None:
             continue
         names = [name.strip() for name in given.split(",")]

@@ -185,11 +185,11 @@ def _read_limits(table: dict[str, Any]) -> Limits:
         raise UsageError(f"--set limits does not fit: {e}") from None
 
 
-def command_settings(context: typer.Context) -> dict[str, Any]:
-    """All settings that a command got: its own options, those made from declarations, and ``--set``."""
+def command_settings(context: typer.Context, more: list[str] | None = None) -> dict[str, Any]:
+    """All settings that a command got: its own options, those made from declarations, and ``--set``, or ``more``."""
     called = context.params
     own = {name: called.get(name) for name in ("data", "allow_weak_sandbox")}
-    return collect_settings(called["more"], **(own | given_settings(context)))
+    return collect_settings(called["more"] if more is None else more, **(own | given_settings(context)))
 
 
 def load_config() -> UserConfig:

@@ -286,14 +286,13 @@ class EventViewer:
     def view(self, event: Event) -> EventView:
         """The view of the next event."""
         call, plan = self._calls.take(event), self._plan
+        self._note_plan(event)
         match event:
             case events.EpisodeStarted():
                 return _episode_started_view(event)
             case events.EnvironmentReset():
                 return EventView(blocks=(TextBlock("start", event.observation.text),))
             case events.EnvironmentRestored():
-                self._plan = next(source for seq, source in reversed(self._plans) if seq <= max(event.to, -1))
-                self._plans.append((event.seq, self._plan))
                 return EventView(f"Back to the state after event {event.to}", "heading")
             case events.CallDecided() | events.ApprovalAnswered():
                 return EventView(describe_decision(event), "quiet" if event.allowed else "warning")
@@ -316,12 +315,7 @@ class EventViewer:
             case events.ModelCalled() | events.ModelCallFailed() | events.TextsEmbedded():
                 return _model_view(event)
             case events.PlanDrafted() | events.PlanFixed() | events.PlanWarned() | events.PlanRejected():
-                if isinstance(event, events.PlanDrafted | events.PlanFixed):
-                    self._plan = event.source
-                    self._plans.append((event.seq, event.source))
                 return _written_plan_view(event, plan)
-            case events.PlanOrigins():
-                return EventView()
             case events.PlanStarted():
                 return _plan_started_view(event)
             case events.StepEntered():
@@ -334,11 +328,7 @@ class EventViewer:
             case events.SpanOpened():
                 return EventView(f"{event.kind} {event.name}", "heading")
             case events.SkillsChosen():
-                names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
-                left_out = "".join(f"; not offered: {one}" for one in event.left_out)
-                runs = "the model adapts it: its tools have changed" if event.changes else "runs without the model"
-                sure = f"; the first knows this goal, and {runs}" if event.bound else ""
-                return EventView(f"Skills for this task: {names or 'none fits'}{sure}{left_out}", "quiet")
+                return _skills_view(event)
             case events.PictureSaved():
                 return EventView(blocks=(PictureBlock(event.file),))
             case events.WarningIssued():
@@ -346,14 +336,36 @@ class EventViewer:
             case events.EpisodeContinued():
                 return EventView(f"The episode had ended ({event.ended}), and goes on", "heading")
             case events.TurnStarted():
-                before = f"The turn before ended: {event.before.reason}"
-                return EventView(f"Turn: {event.message}", "heading", blocks=(TextBlock("note", before),))
+                return _turn_view(event)
             case events.EpisodeEnded():
                 return EventView(blocks=(ResultBlock(event.result, event.broken_off),))
-            case events.SpanClosed() | events.ReplyWritten():
+            case events.SpanClosed() | events.ReplyWritten() | events.PlanOrigins():
                 return EventView()
             case _:
                 assert_never(event)
+
+    def _note_plan(self, event: Event) -> None:
+        """Keep which plan is the latest one after the event."""
+        if isinstance(event, events.PlanDrafted | events.PlanFixed):
+            self._plan = event.source
+        elif isinstance(event, events.EnvironmentRestored):
+            self._plan = next(source for seq, source in reversed(self._plans) if seq <= max(event.to, -1))
+        else:
+            return
+        self._plans.append((event.seq, self._plan))
+
+
+def _turn_view(event: events.TurnStarted) -> EventView:
+    before = f"The turn before ended: {event.before.reason}"
+    return EventView(f"Turn: {event.message}", "heading", blocks=(TextBlock("note", before),))
+
+
+def _skills_view(event: events.SkillsChosen) -> EventView:
+    names = ", ".join(f"{c.name} (version {c.version}, score {c.score:.2f})" for c in event.chosen)
+    left_out = "".join(f"; not offered: {one}" for one in event.left_out)
+    runs = "the model adapts it: its tools have changed" if event.changes else "runs without the model"
+    sure = f"; the first knows this goal, and {runs}" if event.bound else ""
+    return EventView(f"Skills for this task: {names or 'none fits'}{sure}{left_out}", "quiet")
 
 
 def _part(event: Event) -> Part:

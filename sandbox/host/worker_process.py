@@ -109,7 +109,7 @@ _TABLE: Final = {(t.state, t.sender, t.frame): t for t in TRANSITIONS}
 _NO_CONDITIONS: Final[frozenset[Condition]] = frozenset()
 
 
-class Conversation:
+class WorkerConversation:
     """The state of one conversation. It begins with a new worker, or with a worker that is already locked down."""
 
     def __init__(self, state: State = State.FORKED) -> None:
@@ -294,7 +294,7 @@ class WorkerProcess:
     def __init__(self, sock: socket.socket, pid: int, pidfd: int | None, state: State = State.READY) -> None:
         self.pid = pid
         self.find_status: Callable[[], int] = lambda: UNKNOWN_STATUS
-        self._conversation = Conversation(state)
+        self._conversation = WorkerConversation(state)
         self._socket = sock
         sock.setblocking(False)  # a timeout set on the socket would cost three more system calls per frame
         self._readable, self._writable = select.poll(), select.poll()

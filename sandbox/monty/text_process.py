@@ -19,10 +19,10 @@ from typing import BinaryIO, Final, cast
 from codeplan.errors import SandboxError
 from codeplan.sandbox.host.import_paths import import_paths, python_program
 from codeplan.sandbox.host.worker_process import (
-    Conversation,
     DeadlineExceeded,
     Sender,
     State,
+    WorkerConversation,
     WorkerDisconnected,
     WorkerEnd,
 )
@@ -50,7 +50,7 @@ class TextProcess:
 
     def __init__(self) -> None:
         self.jobs = 0
-        self._conversation = Conversation(State.READY)
+        self._conversation = WorkerConversation(State.READY)
         self._assembler = FrameAssembler(_CHUNK)
         self._expired = threading.Event()
         environment = {"PYTHONHASHSEED": "0"} | {n: os.environ[n] for n in _INHERITED if n in os.environ}
@@ -77,7 +77,7 @@ class TextProcess:
     def begin_job(self) -> None:
         """Expect a new job."""
         self.jobs += 1
-        self._conversation = Conversation(State.READY)
+        self._conversation = WorkerConversation(State.READY)
 
     def set_max_frame(self, max_bytes: int) -> None:
         """Accept frames of up to ``max_bytes`` from now on."""

@@ -45,6 +45,19 @@ def test_without_a_folder_it_makes_one(capsys):
     assert read_bench(folder).outcomes[0].result.success
 
 
+def test_a_setting_is_for_one_of_several_methods():
+    methods = [f"--method={name}" for name in ("adaplanner", "best-of-n", "tree")]
+    settings = ["--set=best-of-n.n=2", "--set=tree.width=1", "--set=tree.label=narrow", "--set=gaps=0.1"]
+    assert main([*ONE, *methods, *settings, "--out", "first"]) == 0
+    assert {cell.name: cell.settings for cell in read_bench(Path("first")).cells} == {
+        "household.adaplanner.scripted": {"gaps": 0.1},
+        "household.best-of-n,n=2.scripted": {"gaps": 0.1, "n": 2},
+        "household.narrow.scripted": {"gaps": 0.1, "width": 1},
+    }
+    assert main([*ONE, "--set", "adaplanner.tries=2", "--out", "second"]) == 0
+    assert read_bench(Path("second")).cells[0].settings == {"tries": 2}
+
+
 def test_options_that_repeat_a_grid_file_are_refused(capsys):
     Path("grid.toml").write_text(
         'suites = ["household"]\nkind = "clean"\nn = 1\nsettings = [{tries = 1}, {tries = 2}]\n'
@@ -98,6 +111,9 @@ def test_broken_off_attempts_replay_from_the_tape(capsys):
         (["bench", "houshold"], "did you mean 'household'"),
         (["bench", "none.toml"], "cannot be read"),
         (["bench", "household", "--method", "adapt,react"], "repeat it for several: --method adapt --method react"),
+        ([*ONE, "--set", "tree.n=8"], "--set tree.n=8 is for a method that this bench does not play; add --method"),
+        ([*ONE, "--set", "adaplanner.name=tree"], "--set adaplanner.name=tree is not a setting"),
+        ([*ONE, "--set", ".n=8"], "--set takes NAME=VALUE, not '.n=8'"),
         (["bench", "my.toml", "--model", "a, b"], 'write into my.toml: models = ["a", "b"]'),
         (["compare", "nowhere"], "there is no bench"),
         (["compare", "nowhere", "--format", "word"], "there is no format"),

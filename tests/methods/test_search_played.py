@@ -26,7 +26,7 @@ def test_each_played_reply_still_answers_its_prompt(search, name):
     replies, models = search.PlayedReplies(), []
 
     def player(label, task):
-        models.append(search.PlayedModel(replies, label, task))
+        models.append(search.ReplayedModel(replies, label, task))
         return models[-1]
 
     tasks = search.draw_tasks(name, search.PLAYED[name])
@@ -51,9 +51,9 @@ def test_a_changed_prompt_has_no_reply_unless_the_old_one_is_kept(search):
     (task,) = search.draw_tasks("household", 1)
     changed = [{"role": "user", "content": "Write a plan, please."}]
     with pytest.raises(search.NotPlayed, match=r"no reply for call 1 \(plan\) of tree on household pick/26: the words"):
-        search.PlayedModel(search.PlayedReplies(), "tree", task).complete(changed, purpose="plan")
+        search.ReplayedModel(search.PlayedReplies(), "tree", task).complete(changed, purpose="plan")
     keeping = search.PlayedReplies(keep=True)
-    assert "saltshaker" in search.PlayedModel(keeping, "tree", task).complete(changed, purpose="plan").text
+    assert "saltshaker" in search.ReplayedModel(keeping, "tree", task).complete(changed, purpose="plan").text
     assert keeping.count_kept() == 1
     with pytest.raises(search.NotPlayed):
-        search.PlayedModel(keeping, "tree", task).complete(changed, purpose="act")
+        search.ReplayedModel(keeping, "tree", task).complete(changed, purpose="act")

@@ -12,7 +12,7 @@ from support.caged import locked_worker
 from support.protocol_table import caps_table, conversation_table
 
 from codeplan.sandbox import Limits, encode
-from codeplan.sandbox.host.worker_process import TRANSITIONS, Condition, Conversation, Sender, State
+from codeplan.sandbox.host.worker_process import TRANSITIONS, Condition, Sender, State, WorkerConversation
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import DiagnosticRow, PlanRow
 from codeplan.types import AgentApi
@@ -68,7 +68,7 @@ def test_every_frame_has_its_place_in_the_table():
 
 
 def test_a_conversation_begins_with_the_setup_of_a_new_worker():
-    conversation = Conversation()
+    conversation = WorkerConversation()
     with pytest.raises(frames.ProtocolError, match="^the host sent a CheckJob in the state 'forked'$"):
         conversation.take(Sender.HOST, SAMPLES[1])
     conversation.take(Sender.HOST, SAMPLES[0])
@@ -82,7 +82,7 @@ def test_every_state_can_be_reached_and_only_the_end_has_no_way_on():
 
 @given(st.sampled_from(State), st.sampled_from(Sender), st.sampled_from(SAMPLES))
 def test_a_frame_is_taken_where_the_table_has_it_and_nowhere_else(state, sender, frame):
-    conversation = Conversation(State.READY)
+    conversation = WorkerConversation(State.READY)
     conversation.take(Sender.HOST, job())  # meets every condition
     conversation.state = state
     allowed = {t.next_state for t in TRANSITIONS if (t.state, t.sender, t.frame) == (state, sender, type(frame))}
@@ -104,7 +104,7 @@ def test_a_frame_is_taken_where_the_table_has_it_and_nowhere_else(state, sender,
     ],
 )
 def test_some_frames_come_only_if_the_job_allows_them(told, before, frame, condition):
-    conversation = Conversation(State.READY)
+    conversation = WorkerConversation(State.READY)
     conversation.take(Sender.HOST, told)
     for early in before:
         conversation.take(Sender.WORKER, early)
