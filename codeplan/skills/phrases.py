@@ -145,7 +145,7 @@ def _find_values(
     fixed = {name: value.value for name, value in own.items() if name not in names}
     found: list[dict[str, SkillParameterValue]] = []
     for binding in bindings:
-        values = read_values(binding, own, parts, goal) if names.issubset(b.name for b in binding) else None
+        values = read_values(binding, own, parts, goal) if {*names}.issubset(b.name for b in binding) else None
         if values is not None and (values := fixed | values) not in found:
             found.append(values)
     return found

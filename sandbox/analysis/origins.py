@@ -963,7 +963,9 @@ class _Interpreter:
         if any(isinstance(atom, Ref) and atom.kind == "cell" and atom.key[0] == _MODULE for atom in base):
             return self._call_stateful(node, base, arguments)
         if _OBJECT in base and name not in self.methods and self.derived:
-            arguments = arguments.with_positional([*arguments.positional, self._call_derived(self.flat(base, every))])
+            arguments = arguments.with_positional(
+                [*arguments.positional, frozenset(self._call_derived(self.flat(base, every)))]
+            )
         if _OBJECT not in base and name not in _READERS:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
         if name == "register":
@@ -1037,9 +1039,9 @@ class _Interpreter:
         made = self.cell(node, {}, "class") | {_OBJECT}
         is_derived = False
         for base in node.bases:
-            held = self.value(base)
-            made |= frozenset(a for a in held if isinstance(a, Ref))
-            is_derived |= _OBJECT not in held and getattr(base, "id", getattr(base, "attr", "")) not in _PLAIN_BASES
+            own = self.value(base)
+            made |= frozenset(a for a in own if isinstance(a, Ref))
+            is_derived |= _OBJECT not in own and getattr(base, "id", getattr(base, "attr", "")) not in _PLAIN_BASES
         given = _NOTHING.union(*(self.value(keyword.value) for keyword in node.keywords))
         for function in self.methods.get("__init_subclass__", ()) if given else ():
             self.give_all(function, given | made)

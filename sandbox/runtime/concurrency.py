@@ -727,7 +727,7 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
             finally:
                 scheduler.threads.pop()
             future = self._future
-            future._when_done(lambda: future._error and scheduler.report(future._error, f"Exception in {self.name}"))
+            future._when_done(lambda: scheduler.report(future._error, f"Exception in {self.name}"))
 
         def join(self, timeout: float | None = None) -> None:
             """Wait for its end. Raises: RuntimeError: it was not started."""

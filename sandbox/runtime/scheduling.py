@@ -251,8 +251,8 @@ class PoolFuture(Future):
             raise TypeError("a Future is made by submit()")
         super().__init__(scheduler)
 
-    def add_done_callback(self, fn: Callable[[Any], object]) -> None:
-        """Call a function with this future once it is done."""
+    def add_done_callback(self, fn: Callable[[Any], object], *, context: object = None) -> None:
+        """Call a function with this future as soon as it is done."""
         self._when_done(lambda: self._scheduler.call_back(fn, self))
 
     def result(self, timeout: float | None = None) -> Any:
@@ -468,8 +468,10 @@ class Scheduler:
         except Exception as error:
             self.report(error, "exception calling a callback")
 
-    def report(self, error: BaseException, where: str) -> None:
-        """Print an error that nobody waits for. Raises: PlanTermination: a limit is behind it."""
+    def report(self, error: BaseException | None, where: str) -> None:
+        """Print an error that nobody waits for, if there is one. Raises: PlanTermination: a limit is behind it."""
+        if error is None:
+            return
         self.require_no_limit(error)
         self.write_error(f"{where}: {type(error).__name__}: {error}\n")
 

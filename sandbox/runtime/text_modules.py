@@ -146,7 +146,7 @@ def element_members(size_guard: SizeGuard) -> dict[str, object]:
         if wanted not in (None, "unicode", "utf-8", "us-ascii", "ascii"):
             raise LookupError(f"unknown encoding: {encoding}")
         options = {"xml_declaration": xml_declaration, "short_empty_elements": bool(short_empty_elements)}
-        return Trees.tostring(_require_element(element), wanted, **options)  # type: ignore[call-overload]
+        return Trees.tostring(_require_element(element), wanted, **options)
 
     def indent(tree: Any, space: str = "  ", level: int = 0) -> None:
         Trees.indent(_require_element(tree), str(space), level)
