@@ -84,6 +84,16 @@ _WRITERS: Final = frozenset(
         "__init__",
         "heappush",
         "rotate",
+        "subtract",
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+        "__iadd__",
+        "__iand__",
+        "__imul__",
+        "__ior__",
+        "__isub__",
+        "__ixor__",
     }
 )
 """Methods that put their arguments into what they are called on."""
@@ -99,7 +109,10 @@ _READERS: Final = frozenset(dir(str)) | {
 }
 """Methods that put nothing into an object of a library."""
 
-_SPREADERS: Final = frozenset({"update", "extend", "extendleft", "writelines"})
+_SPREADERS: Final = frozenset(
+    {"update", "extend", "extendleft", "writelines", "intersection_update", "symmetric_difference_update"}
+    | {"__iadd__", "__iand__", "__ior__", "__ixor__"}
+)
 _RETURN_NOTHING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "update"})
 
 _SAME_ELEMENTS: Final = frozenset(
@@ -130,9 +143,20 @@ _TRACERS: Final = ("logging", "traceback")
 """Modules that show an exception that is being handled."""
 
 _SETTINGS: Final = frozenset(
-    {"field_size_limit", "firstweekday", "getcontext", "localcontext", "setcontext", "setfirstweekday"}
+    {
+        "field_size_limit",
+        "firstweekday",
+        "getcontext",
+        "localcontext",
+        "seed",
+        "setcontext",
+        "setfirstweekday",
+        "setstate",
+    }
 )
-"""Functions by which a module keeps a setting."""
+"""Functions by which a module keeps a setting, which shows in what libraries compute."""
+
+_KEPT_SETTINGS: Final = Ref("cell", (_MODULE, "settings"))
 
 _REDIRECTORS: Final = frozenset({"redirect_stderr", "redirect_stdout"})
 
@@ -156,8 +180,20 @@ _PLAIN_BASES: Final = frozenset(
 )
 """Classes that call no method of a class derived from them but those with names of Python."""
 
+_PLAIN_HOMES: Final = frozenset({"abc", "enum", "typing"})
+"""The modules of those that are no builtins."""
+
 _HOMES: Final = frozenset({"collections", "itertools", "random"})
-_MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__")
+_MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__init_subclass__", "_missing_")
+_GIVERS: Final = ("__new__", "_missing_")
+"""Those of them that return the object."""
+
+_OF_CLASSES: Final = frozenset({"__bases__", "__dataclass_fields__", "__mro__"})
+"""Attributes that are containers of what a class has, or of classes."""
+
+_OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
+_OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
+_ENUMS: Final = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
 _LEAVERS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _ORDER: Final = "#order"  # a field that is read only by going through a container
 _CLOSED: Final = frozenset({"int", "float", "bool", "date", "datetime", "Decimal", "None"})
@@ -256,6 +292,7 @@ class _Function:
         a = node.args
         self.positional = [p.arg for p in (*a.posonlyargs, *a.args)]
         self.named = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
+        self.nameless = {p.arg for p in a.posonlyargs}
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         yields = (ast.Yield, ast.YieldFrom)
         self.yields = any(isinstance(n, yields) for n in scope_nodes(body))
@@ -330,7 +367,11 @@ class _Interpreter:
         self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
         self.stateful: dict[str, Value] = {}  # names of modules that keep what they are given, and of their members
-        self.derived: list[_Function] = []  # methods of classes that such a module or another library may call
+        self.class_keys: set[Any] = set()
+        self.library: set[Any] = set()  # the classes whose methods a library may call, as it derives them from its own
+        self.enums: set[Any] = set()
+        self.homes = set(_PLAIN_HOMES)  # names of modules with plain bases
+        self.foreign: set[str] = set()  # names of these or of plain bases that an import gives to something else
         self.imported: dict[str, bool] = {}  # names that hide a function of Python; whether a revision does it
         self.function: _Function | None = None
         self.new = False
@@ -464,6 +505,15 @@ class _Interpreter:
                 found.add(atom)
         return self.taken(value) | found if _is_text(value) else self._with_hooks(found, value)
 
+    def _unpacked(self, value: Value, names: frozenset[str]) -> Value:
+        """All that a value holds, and what methods of these names return, which Python's own code calls."""
+        found = self.flat(value)
+        return found | self._hooks(found, names) if _OBJECT in found else found
+
+    def _mapped(self, value: Value) -> Value:
+        """What ``**value`` has."""
+        return self.elements(value) | (self._hooks(value, _OF_MAPPINGS) if _OBJECT in value else _NOTHING)
+
     def _with_hooks(self, found: set[str | Ref], value: Value) -> Value:
         return frozenset(found) | (self._hooks(value) if _OBJECT in value else _NOTHING)
 
@@ -482,7 +532,7 @@ class _Interpreter:
                 found.add(atom)
         return self.taken(value) if _is_text(value) else frozenset(found)
 
-    def store(self, value: Value, name: str, more: Iterable[str | Ref]) -> None:
+    def store(self, value: Iterable[str | Ref], name: str, more: Iterable[str | Ref]) -> None:
         """Put atoms into the cells of a value."""
         held = {*more, *self.control}
         for atom in value:
@@ -503,15 +553,35 @@ class _Interpreter:
             self.grow(self.heap[key][name], held)
         return frozenset({Ref("cell", key)})
 
-    def _hooks(self, given: Iterable[str | Ref]) -> set[str | Ref]:
-        """What special methods and properties of the plan's classes return, called with these atoms."""
+    def _hooks(self, given: Iterable[str | Ref], more: frozenset[str] = frozenset()) -> set[str | Ref]:
+        """What special methods, properties and ``more`` of the plan's classes return, called with these atoms."""
         found: set[str | Ref] = set()
         for name, functions in self.methods.items():
-            is_hook = name.startswith("__") and name.endswith("__") and name not in _MAKERS
-            if is_hook or name in self.properties:
+            if _is_hook(name) or name in self.properties or name in more:
                 for function in functions:
                     self.give_all(function, given)
                     found |= function.result
+        return found | self._call_assigned(given, more)
+
+    def _call_assigned(self, given: Iterable[str | Ref], more: frozenset[str] = frozenset()) -> set[str | Ref]:
+        """What functions return that a class has as special methods, or as any that a library may call."""
+        found: set[str | Ref] = set()
+        for key in sorted(self.class_keys):
+            for name, held in list(self.heap[key].items()):
+                if key in self.library or name == ANY or _is_hook(name) or name in more:
+                    found |= self._call_any(held, given)
+        return found
+
+    def _call_any(self, functions: Iterable[str | Ref], given: Iterable[str | Ref]) -> set[str | Ref]:
+        """What these functions return, each called with these atoms."""
+        found: set[str | Ref] = set()
+        for atom in [*functions]:
+            if isinstance(atom, Ref) and atom.kind == "fn":
+                self.give_all(self.functions[atom.key], given)
+                found |= self.functions[atom.key].result
+            elif isinstance(atom, Ref) and atom.kind == "bound" and atom.key:
+                self.store({Ref("cell", atom.key)}, ANY, given)
+                found |= {*given}
         return found
 
     # ------------------------------------------------------------------ names
@@ -608,7 +678,7 @@ class _Interpreter:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
         if name.startswith("__"):  # ``__class__``, ``__dict__``
-            found |= base
+            found |= self.flat(base) if name in _OF_CLASSES else base
         if self.new and name.startswith("_"):  # ``__name__``, ``_fields``: text that a name is
             found |= {REVISION}
         if self.new and "__getattr__" in self.methods:
@@ -633,10 +703,9 @@ class _Interpreter:
 
     def _subscript(self, node: ast.Subscript) -> Value:
         base, name = self.value(node.value), _constant_field(node.slice)
-        if _OBJECT in base:
-            self._hooks({*base, *self.flat(self.value(node.slice))})
+        hooked = self._hooks({*base, *self.flat(self.value(node.slice))}) if _OBJECT in base else _NOTHING
         if name is not None:
-            return self.noted(self.field(base, name))
+            return self.noted(self.field(base, name) | hooked)
         if isinstance(node.slice, ast.Slice):
             return self.computed(base, self.value(node.slice))
         if isinstance(node.slice, ast.UnaryOp | ast.Constant):
@@ -656,7 +725,7 @@ class _Interpreter:
         made = self.cell(node, {})
         for key, each in zip(node.keys, node.values, strict=True):
             if key is None:
-                self.store(made, ANY, self.elements(self.value(each)))
+                self.store(made, ANY, self._mapped(self.value(each)))
                 continue
             name, held = _constant_field(key), self.value(each)
             self.store(made, name or ANY, held if name else held | self.value(key))
@@ -704,7 +773,7 @@ class _Interpreter:
     def _yield(self, node: ast.Yield | ast.YieldFrom) -> Value:
         held = self.value(node.value)
         if isinstance(node, ast.YieldFrom):
-            held = self.elements(held)
+            held = self.elements(held) | (self._delegate(held) if _OBJECT in held else _NOTHING)
         if self.function is None:
             return held
         made = self.cell(self.function.node, {ANY: held | self.control}, "yields")
@@ -713,6 +782,11 @@ class _Interpreter:
         return self.noted(self.elements(made)) | (
             self.elements(self.value(node.value)) if isinstance(node, ast.YieldFrom) else _NOTHING
         )
+
+    def _delegate(self, held: Value) -> set[str | Ref]:
+        """What methods return to which ``yield from`` hands what the generator is sent."""
+        sent = self.field(self.cell(self.function.node, {}, "yields"), ANY) if self.function else _NOTHING
+        return self._hooks({*held, *sent}, _OF_GENERATORS)
 
     # ------------------------------------------------------------------ calls
 
@@ -755,6 +829,7 @@ class _Interpreter:
             elif atom.kind in ("bound", "builtin"):
                 cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
                 self.store(cell, ANY, arguments.every | self.elements(arguments.every))
+                self._write_out(cell, arguments, frozenset({_FLAT}))
                 found |= self._unfollowed(node, arguments, cell)
         if _AGENT in function:  # ``attrgetter("send")(agent)(x)``
             found |= self._call_tool(ANY, node, arguments, mixed)
@@ -770,24 +845,26 @@ class _Interpreter:
         for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
             self.store(held, ANY, arguments.every - held)
             self.move(held)
-        return self.computed(arguments.every, called, *more) | self.cell(node, {}) | {_FLAT}
+        return self.computed(arguments.every, called, self._settings(), *more) | self.cell(node, {}) | {_FLAT}
+
+    def _settings(self) -> Value:
+        """What settings of modules were given."""
+        return frozenset(atom for atom in self.flat({_KEPT_SETTINGS}) if isinstance(atom, str))
+
+    def _write_out(self, base: Value, arguments: _Arguments, kind: Value) -> None:
+        """An object of a library may write what it holds into another of a kind, as ``parser.write(stream)`` does."""
+        for held in (*arguments.positional, *arguments.named.values()):
+            if kind <= held:
+                self.store(filter(_is_made_elsewhere, held), ANY, self.flat(base))
 
     def _call_stateful(self, node: ast.Call, base: Value, arguments: _Arguments) -> Value:
         """What a module returns that keeps what it is given, and may put it into whatever it holds, or print it."""
         inside = self.flat(base, arguments.every)
         self.store(inside, ANY, arguments.every)
-        called = self._call_derived(inside)
+        called = self._call_assigned(inside)
         given = self._call_given(node, _Arguments.of([inside]))
         self.grow(self.printed, inside | self._raised(set()))
         return self._unfollowed(node, arguments, inside, frozenset(called), given)
-
-    def _call_derived(self, given: Value) -> set[str | Ref]:
-        """What methods return that a library calls with these atoms."""
-        found: set[str | Ref] = set()
-        for function in self.derived:
-            self.give_all(function, given)
-            found |= function.result
-        return found
 
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
         bound = 1 if function in self.methods.get(getattr(function.node, "name", ""), ()) else 0
@@ -804,11 +881,12 @@ class _Interpreter:
                 self.give(function, [*parameters[0 if arguments.is_starred or mixed else place :]], held)
                 self._give_extra(function, function.node.args.vararg, held)
         for name, held in arguments.named.items():
-            if name in function.named and not mixed:
+            has_name = name in function.named - function.nameless
+            if has_name and not mixed:
                 self.give(function, [name], held)
             elif name == ANY or mixed:
                 self.give(function, function.named, held)
-            if name not in function.named:
+            if not has_name:
                 self._give_extra(function, function.node.args.kwarg, held)
         if mixed:
             self.give(function, function.named, mixed)
@@ -871,13 +949,16 @@ class _Interpreter:
     def _made_object(self, node: ast.Call, made: Ref, arguments: _Arguments, called: Value) -> Value:
         """The object that a call of a class of the plan makes; of anything else in a cell nothing is known."""
         if not isinstance(made.key, tuple) or made.key[-1] != "class":
+            for held in (*arguments.positional, *arguments.named.values()):  # ``methodcaller("append", x)(xs)``
+                self.store(held, ANY, called - {_FLAT, _BUILTIN})
             return self._unfollowed(node, arguments, called)
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
         arguments.is_bound = True
         for name in _MAKERS:
             for function in self.methods.get(name, ()):
                 self.give(function, function.positional[:1], found)
-                self._call_function(function, arguments, _NOTHING)
+                returned = self._call_function(function, arguments, _NOTHING)
+                found |= returned - {_FLAT} if name in _GIVERS else _NOTHING
                 if name == "__post_init__":  # which of them it gets, the fields say
                     self.give(function, function.positional[1:], arguments.every)
         return found
@@ -913,7 +994,7 @@ class _Interpreter:
             return self.cell(node, {ANY: items | (returned if name == "iter" else _NOTHING)})
         if name in _ONE_ELEMENT:  # ``max(1, x)`` gives an argument itself
             self._call_given(node, arguments, items)
-            return items | own
+            return items | own | self._settings()
         if name in ("enumerate", "zip"):
             return self._pairs(node, name, arguments)
         return self._unfollowed(node, arguments)
@@ -959,13 +1040,14 @@ class _Interpreter:
         if name in _REDIRECTORS:
             self.store(every, ANY, self.printed)
         if name in _SETTINGS:
-            base |= {Ref("cell", (_MODULE, "settings"))}
+            base |= {_KEPT_SETTINGS}
         if any(isinstance(atom, Ref) and atom.kind == "cell" and atom.key[0] == _MODULE for atom in base):
             return self._call_stateful(node, base, arguments)
-        if _OBJECT in base and name not in self.methods and self.derived:
-            arguments = arguments.with_positional(
-                [*arguments.positional, frozenset(self._call_derived(self.flat(base, every)))]
-            )
+        if _OBJECT in base and self.library:
+            called = frozenset(self._call_assigned(self.flat(base, every)))
+            arguments = arguments.with_positional([*arguments.positional, called])
+        elif _BUILTIN in base and _FLAT in base and name not in _READERS:
+            self._write_out(base, arguments, frozenset({_FLAT} if name == "readinto" else {_FLAT, _BUILTIN}))
         if _OBJECT not in base and name not in _READERS:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
         if name == "register":
@@ -974,7 +1056,8 @@ class _Interpreter:
             }
         if name in _WRITERS and _BUILTIN not in base:
             self.order(base)
-            self.store(base, ANY, every | (self.elements(every) if name in _SPREADERS else _NOTHING))
+            spreads = name in _SPREADERS or (name == "__init__" and _OBJECT not in base)
+            self.store(base, ANY, every | (self.elements(every) if spreads else _NOTHING))
             if name in _RETURN_NOTHING:
                 return _NOTHING
         if name in ("get", "pop", "setdefault") and node.args:
@@ -1028,20 +1111,27 @@ class _Interpreter:
 
     def _decorated(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value) -> Value:
         for decorator in reversed(node.decorator_list):
-            place = ast.copy_location(ast.Call(decorator, [], []), decorator)
-            own = frozenset(
-                a for a in self.value(decorator) if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound")
-            )
+            place, held = ast.copy_location(ast.Call(decorator, [], []), decorator), self.value(decorator)
+            if _OBJECT in held:  # a ContextDecorator
+                self._call_exits(self.flat(*(self.functions[a.key].seen for a in value if _is_function(a))))
+            own = frozenset(a for a in held if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound"))
             value |= self.call(own, place, _Arguments.of([value]))
         return value
 
     def _class(self, node: ast.ClassDef) -> None:
         made = self.cell(node, {}, "class") | {_OBJECT}
-        is_derived = False
         for base in node.bases:
-            own = self.value(base)
-            made |= frozenset(a for a in own if isinstance(a, Ref))
-            is_derived |= _OBJECT not in own and getattr(base, "id", getattr(base, "attr", "")) not in _PLAIN_BASES
+            held = self.value(base)
+            made |= frozenset(a for a in held if isinstance(a, Ref))
+            if _OBJECT not in held and not self._is_plain(base.value if isinstance(base, ast.Subscript) else base):
+                self.library |= {(*_place(node), "class")}
+            if getattr(base, "id", getattr(base, "attr", "")) in _ENUMS:
+                self.enums |= {(*_place(node), "class")}
+        keys = {a.key for a in made if isinstance(a, Ref) and a.kind == "cell" and a.key[-1] == "class"}
+        self.class_keys |= keys
+        if not self.library.isdisjoint(keys):
+            self.is_changed |= not keys <= self.library
+            self.library |= keys
         given = _NOTHING.union(*(self.value(keyword.value) for keyword in node.keywords))
         for function in self.methods.get("__init_subclass__", ()) if given else ():
             self.give_all(function, given | made)
@@ -1054,12 +1144,34 @@ class _Interpreter:
             self.block([each])
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._add_method(each)
-                if is_derived and (function := self.functions[_place(each)]) not in self.derived:
-                    self.derived.append(function)
         held, self.scope = self.scope.ever, outer
         for name, value in held.items():
             self.store(made, name, value)
+        for function in self.methods.get("__set_name__", ()):
+            self.give_all(function, made)
+        if not keys.isdisjoint(self.library | self.enums):
+            self._add_members(made, held)
         self.set_name(node.name, made | self._decorated(node, made))
+
+    def _add_members(self, made: Value, held: Mapping[str, Iterable[str | Ref]]) -> None:
+        """The members of an Enum are objects that it makes of their values."""
+        values = frozenset().union(*held.values()) | made
+        for name, value in [*held.items()]:
+            self.store(made, name, _NOTHING if any(map(_is_function, value)) else made)
+        for name in ("__init__", "__new__", "_generate_next_value_"):
+            for function in self.methods.get(name, ()):
+                self.give_all(function, values)
+                self.store(made, ANY, function.result)
+
+    def _is_plain(self, base: ast.AST) -> bool:
+        """Whether a base is a plain class by its own name."""
+        match base:
+            case ast.Name(id=name):
+                return name in _PLAIN_BASES and name not in self.foreign and not self.is_bound(name)
+            case ast.Attribute(value=ast.Name(id=home), attr=name):
+                is_home = home in self.homes and home not in self.foreign and not self.is_bound(home)
+                return is_home and name in _PLAIN_BASES
+        return False
 
     def _add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         function = self.functions[_place(node)]
@@ -1078,6 +1190,9 @@ class _Interpreter:
             self.bind(target, value)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
+        if self.scope.is_class:  # elsewhere Python does not evaluate it
+            told = {atom for atom in self.flat(self.value(node.annotation)) if isinstance(atom, str)}
+            self.grow(self.scope.ever["__annotations__"], told) if told else None
         if node.value is not None:
             self.bind(node.target, self.value(node.value))
 
@@ -1102,7 +1217,13 @@ class _Interpreter:
             name = alias.asname or alias.name
             module = alias.name if isinstance(node, ast.Import) else node.module
             if module in _STATEFUL or alias.name in _SETTINGS:
-                self.stateful[name] = frozenset({Ref("cell", (_MODULE, module if module in _STATEFUL else "settings"))})
+                kept = Ref("cell", (_MODULE, module)) if module in _STATEFUL else _KEPT_SETTINGS
+                self.stateful[name] = frozenset({kept})
+            if isinstance(node, ast.Import) and module in _PLAIN_HOMES:
+                self.homes.add(name)
+            elif name in _PLAIN_BASES | _PLAIN_HOMES and not (module in _PLAIN_HOMES and alias.name == name):
+                self.is_changed |= name not in self.foreign
+                self.foreign.add(name)
             if self.new or (name in _FOLLOWED and not (is_home and name == alias.name)):
                 self.imported[name] = self.imported.get(name, False) or self.new
 
@@ -1221,10 +1342,14 @@ class _Interpreter:
             self.block(node.body)
         seen = self._raised(self.seen.pop())
         self.store(entered, ANY, seen)
+        self._call_exits(seen)
+        self.scope.now = _joined([before, passed, self.scope.now])
+
+    def _call_exits(self, seen: Value) -> None:
+        """The ends of contexts are called with what was raised inside of them."""
         for name in ("__exit__", "__aexit__"):
             for function in self.methods.get(name, ()):
                 self.give_all(function, seen)
-        self.scope.now = _joined([before, passed, self.scope.now])
 
     def _match(self, node: ast.Match) -> None:
         subject = self.value(node.subject)
@@ -1235,7 +1360,7 @@ class _Interpreter:
                 for compared in (n.value for n in ast.walk(case.pattern) if isinstance(n, ast.MatchValue)):
                     self.flat(self.value(compared), subject)
                 for name in _captured(case.pattern):
-                    self.set_name(name, self.flat(subject))
+                    self.set_name(name, self._unpacked(subject, _OF_MAPPINGS))
                 self.value(case.guard)
                 self.block(case.body)
                 ends.append(self.scope.now)
@@ -1290,7 +1415,7 @@ class _Arguments:
         for keyword in node.keywords:
             held = interpreter.value(keyword.value)
             name = keyword.arg or ANY
-            held = held if keyword.arg else interpreter.elements(held)
+            held = held if keyword.arg else interpreter._mapped(held)
             self.named[name] = self.named.get(name, _NOTHING) | held
 
     @classmethod
@@ -1325,6 +1450,15 @@ def _heap_key(atom: Ref) -> Any:
 def _is_text(value: Value) -> bool:
     """Whether a value has no origin and no parts that are known: it may be a text of the plan."""
     return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "obj") for atom in value)
+
+
+def _is_hook(name: str) -> bool:
+    """Whether Python or Enum may call a method of this name at any time."""
+    return name.startswith("_") and name.endswith("_") and name not in _MAKERS
+
+
+def _is_function(atom: str | Ref) -> bool:
+    return isinstance(atom, Ref) and atom.kind == "fn"
 
 
 def _is_made_elsewhere(atom: str | Ref) -> bool:

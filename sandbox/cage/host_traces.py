@@ -30,6 +30,7 @@ from types import (
     ModuleType,
 )
 from typing import Any, Final
+from xml.etree.ElementTree import Element
 
 
 def remove_host_paths() -> None:
@@ -163,6 +164,10 @@ def _named_text(value: Any) -> str:
     return f"<{type(value).__name__} object {value.__qualname__}>"
 
 
+def _element_text(element: Element) -> str:
+    return f"<Element {element.tag!r}>"
+
+
 def _code_text(code: CodeType) -> str:
     return f"<code object {code.co_name}>"
 
@@ -178,6 +183,7 @@ _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
     CodeType: _code_text,
     FrameType: _object_text,
     CellType: _object_text,
+    Element: _element_text,
     memoryview: _object_text,
     weakref.ref: _object_text,
 }

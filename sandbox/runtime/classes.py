@@ -278,6 +278,8 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     """Return an attribute as a plan may have it: Python's own methods that reach further are guarded."""
     if name in _WRAPPED:
         return _guard_method(found, name, texts)
+    if type(found) is FunctionType and _is_of_runtime(owner, name, found):
+        return _unbound(found)
     if name in _CAUSES:
         return found if issubclass(type(found), Exception) else None
     if is_class(owner):
@@ -292,6 +294,27 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     if type(found) is _METHOD_OF_TYPE and found.__name__ in texts.get(found.__objclass__, ()):
         return texts[found.__objclass__][found.__name__]
     return dict(found) if type(found) is MappingProxyType else found
+
+
+def _is_of_runtime(owner: Any, name: str, function: FunctionType) -> bool:
+    """Return whether a class, or the ``super()`` of one, has this function from a class that is not the plan's."""
+    kind = _SUPER_SELF(owner) if type(owner) is super else owner
+    return is_class(kind) and any(k.__dict__.get(name) is function and not is_own_class(k) for k in kind.__mro__)
+
+
+def _unbound(method: FunctionType) -> Callable[..., Any]:
+    """Return a method of the runtime that takes the plan's own objects alone: it would write to any class."""
+
+    def unbound(self: Any, /, *args: Any, **named: Any) -> Any:
+        if not is_plan_class(type(self)):
+            raise TypeError(
+                f"{method.__name__} is for objects of the plan, not for {with_article(type(self).__name__)}"
+            )
+        return method(self, *args, **named)
+
+    unbound.__name__, unbound.__qualname__, unbound.__doc__ = method.__name__, method.__qualname__, method.__doc__
+    unbound.__module__ = "builtins"
+    return unbound
 
 
 def _shown_bases(kinds: tuple[type, ...]) -> tuple[type, ...]:
@@ -403,12 +426,15 @@ def writable_owner(owner: Any) -> Any:
 
 def read_of_data(value: Any, name: str) -> Any:
     """Read a method such as ``(5).__add__`` or ``iter(x).__next__``; None if there is none that plans may call."""
-    readable = READABLE_DUNDERS - _WRAPPED if type(value) in VISIBLE_TYPES else _OF_ITERATORS
+    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(value) in VISIBLE_TYPES else _OF_ITERATORS
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
     return found if type(found) in _BOUND_METHODS and found.__self__ is value else None
 
+
+_OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})
+"""Methods that copy what they hold by Python's own ``copy``, which tells addresses."""
 
 _OF_ITERATORS: Final = frozenset({"__iter__", "__next__", "__repr__", "__str__"})
 _BOUND_METHODS: Final = (MethodWrapperType, BuiltinFunctionType)

@@ -77,6 +77,16 @@ class SectionProxy:
         return self.parser.getboolean(self.name, option, fallback=fallback)
 
 
+_KINDS: Any = (configparser.ConfigParser, configparser.RawConfigParser)
+
+
+def _own(parser: Any) -> Any:
+    """Return Python's own parser that a plan's holds. A plan may have put any object there, to have it written to."""
+    if type(parser._own) not in _KINDS:
+        raise TypeError("a ConfigParser is needed here")
+    return parser._own
+
+
 class ConfigParser:
     """As ``configparser.ConfigParser``, from texts and dicts alone."""
 
@@ -91,11 +101,11 @@ class ConfigParser:
     @property
     def optionxform(self) -> Any:
         """What makes an option's name of its text; lower case, unless the plan sets another function."""
-        return self._own.optionxform
+        return _own(self).optionxform
 
     @optionxform.setter
     def optionxform(self, function: Any) -> None:
-        self._own.optionxform = function  # type: ignore[method-assign]
+        _own(self).optionxform = function
 
     def read(self, filenames: Any, encoding: Any = None) -> None:
         """Raises: OSError: there are no files."""
@@ -105,61 +115,61 @@ class ConfigParser:
         """Write the sections as text. Raises: TypeError: ``fp`` is no StringIO."""
         if type(fp) is not io.StringIO:
             raise TypeError("write takes an io.StringIO here")
-        self._own.write(fp, space_around_delimiters)
+        _own(self).write(fp, space_around_delimiters)
 
     def read_string(self, string: str, source: str = "<string>") -> None:
         """Read a text. Raises: the errors of ``configparser``."""
-        self._own.read_string(str(string), source)
+        _own(self).read_string(str(string), source)
 
     def read_dict(self, dictionary: Any, source: str = "<dict>") -> None:
         """Read sections of options from a dict."""
-        self._own.read_dict(dictionary, source)
+        _own(self).read_dict(dictionary, source)
 
     def read_file(self, f: Any, source: str | None = None) -> None:
         """Read the lines of an iterable, such as an ``io.StringIO``."""
-        self._own.read_file(iter(f), source or "<???>")
+        _own(self).read_file(iter(f), source or "<???>")
 
     def sections(self) -> list[str]:
         """The names of the sections but the default one."""
-        return self._own.sections()
+        return _own(self).sections()
 
     def defaults(self) -> dict[str, str]:
         """The options of the default section."""
-        return dict(self._own.defaults())
+        return dict(_own(self).defaults())
 
     def options(self, section: str) -> list[str]:
         """The options of a section, with the defaults."""
-        return self._own.options(section)
+        return _own(self).options(section)
 
     def has_section(self, section: str) -> bool:
         """Whether there is such a section."""
-        return self._own.has_section(section)
+        return _own(self).has_section(section)
 
     def has_option(self, section: str, option: Any) -> bool:
         """Whether a section has an option."""
-        return self._own.has_option(section, option)
+        return _own(self).has_option(section, option)
 
     def get(self, section: str, option: str, *, raw: bool = False, vars: Any = None, fallback: Any = _MISSING) -> Any:
         """The value of an option as text."""
-        return self._read(self._own.get, section, option, raw, vars, fallback)
+        return self._read(_own(self).get, section, option, raw, vars, fallback)
 
     def getint(
         self, section: str, option: str, *, raw: bool = False, vars: Any = None, fallback: Any = _MISSING
     ) -> Any:
         """The value of an option as an integer."""
-        return self._read(self._own.getint, section, option, raw, vars, fallback)
+        return self._read(_own(self).getint, section, option, raw, vars, fallback)
 
     def getfloat(
         self, section: str, option: str, *, raw: bool = False, vars: Any = None, fallback: Any = _MISSING
     ) -> Any:
         """The value of an option as a float."""
-        return self._read(self._own.getfloat, section, option, raw, vars, fallback)
+        return self._read(_own(self).getfloat, section, option, raw, vars, fallback)
 
     def getboolean(
         self, section: str, option: str, *, raw: bool = False, vars: Any = None, fallback: Any = _MISSING
     ) -> Any:
         """The value of an option as true or false."""
-        return self._read(self._own.getboolean, section, option, raw, vars, fallback)
+        return self._read(_own(self).getboolean, section, option, raw, vars, fallback)
 
     def _read(self, get: Any, section: str, option: str, raw: bool, vars: Any, fallback: Any) -> Any:
         given = {} if fallback is _MISSING else {"fallback": fallback}
@@ -169,23 +179,23 @@ class ConfigParser:
         """The options of a section with their values; without one, all sections."""
         if section is None:
             return [(name, self[name]) for name in self]
-        return list(self._own.items(section, raw=raw))
+        return list(_own(self).items(section, raw=raw))
 
     def set(self, section: str, option: str, value: str | None = None) -> None:
         """Set the value of an option."""
-        self._own.set(section, option, value)
+        _own(self).set(section, option, value)
 
     def add_section(self, section: str) -> None:
         """Add an empty section."""
-        self._own.add_section(section)
+        _own(self).add_section(section)
 
     def remove_option(self, section: str, option: str) -> bool:
         """Remove an option, and return whether there was one."""
-        return self._own.remove_option(section, option)
+        return _own(self).remove_option(section, option)
 
     def remove_section(self, section: str) -> bool:
         """Remove a section, and return whether there was one."""
-        return self._own.remove_section(section)
+        return _own(self).remove_section(section)
 
     def __getitem__(self, name: str) -> SectionProxy:
         if name not in self:
@@ -193,16 +203,16 @@ class ConfigParser:
         return SectionProxy(self, name)
 
     def __setitem__(self, name: str, options: Any) -> None:
-        self._own[name] = dict(options)
+        _own(self)[name] = dict(options)
 
     def __contains__(self, name: object) -> bool:
-        return name == self._own.default_section or name in self._own.sections()
+        return name == _own(self).default_section or name in _own(self).sections()
 
     def __iter__(self) -> Iterator[str]:
-        return iter([self._own.default_section, *self._own.sections()])
+        return iter([_own(self).default_section, *_own(self).sections()])
 
     def __len__(self) -> int:
-        return len(self._own.sections()) + 1
+        return len(_own(self).sections()) + 1
 
 
 class RawConfigParser(ConfigParser):

@@ -15,15 +15,18 @@ import re
 import types
 import uuid
 import zoneinfo
+from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import EnumType
 from fractions import Fraction
 from functools import _lru_cache_wrapper, partial
 from typing import Any, Final
+from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
+from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.untrusted.values import NotKnownType
 
 _ATOMS: Final[frozenset[type]] = frozenset(
@@ -48,7 +51,12 @@ _ATOMS: Final[frozenset[type]] = frozenset(
 )
 """Types whose values are their own copies."""
 
+_NOT_COPIED: Final = frozenset({CurrentRun, Scheduler})
+"""What objects of the runtime hold, such as futures: a copy would know no end of the plan."""
+
 _COPIERS: Final[dict[type, Callable[[Any], Any]]] = {
+    array: array.__copy__,
+    Element: Element.__copy__,
     **{kind: kind.copy for kind in (list, dict, set, deque, defaultdict, OrderedDict, Counter, bytearray, ChainMap)},
     frozenset: frozenset,
     tuple: tuple,
@@ -115,6 +123,8 @@ class _DeepCopy:
             made = self._tuple(value, key)
         elif kind is frozenset:
             made = frozenset(map(self.of, value))
+        elif kind is array:
+            made = array(value.typecode, value)
         else:
             hook = _own_hook(kind, "__deepcopy__")
             if hook is None:
@@ -130,12 +140,20 @@ class _DeepCopy:
 
     def _mutable(self, value: Any, key: int) -> Any:
         kind = type(value)
+        if kind is Element:
+            return self._element(value, key)
         made: Any = self._empty(kind, value)
         self._memo[key] = made
         if kind not in _COPIERS:
             for name, part in _state(value):
                 _set_attribute(made, name, self.of(part))
         _fill(made, value, self.of)
+        return made
+
+    def _element(self, value: Element, key: int) -> Element:
+        made = self._memo[key] = Element(self.of(value.tag), self.of(value.attrib))
+        made.text, made.tail = self.of(value.text), self.of(value.tail)
+        made.extend([self.of(part) for part in value])
         return made
 
     def _empty(self, kind: type, value: Any) -> Any:
@@ -162,6 +180,8 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
 
     Raises: TypeError: Python cannot make an object of this type without its constructor.
     """
+    if kind in _NOT_COPIED:
+        raise TypeError(f"cannot copy '{kind.__name__}' object")
     base: Any = next(b for b in kind.__mro__ if b.__flags__ & _IMMUTABLE)
     try:
         if issubclass(base, BaseException):

@@ -22,14 +22,18 @@ Members: TypeAlias = dict[str, object]
 
 
 class LogRuntime(NamedTuple):
-    """What the two modules need: the run's clock, its guard of sizes, and a way to write.
+    """What the two modules need: the run's clock, its guard of sizes, and ways to write and to read.
 
-    ``write`` writes a text to a stream as the plan could, or prints it for None.
+    ``write`` writes a text to a stream as the plan could, or prints it for None. ``read`` reads an attribute as the
+    plan could: a formatter that is a text must not look attributes up. ``require_no_limit`` stops the plan if a limit
+    is behind an error.
     """
 
     clock: PlanClock
     size_guard: SizeGuard
     write: Callable[[Any, str], object]
+    read: Callable[[Any, str], Any]
+    require_no_limit: Callable[[BaseException], None]
 
 
 def traceback_members(runtime: LogRuntime) -> Members:
@@ -348,7 +352,7 @@ def _handler_classes(runtime: LogRuntime) -> _Handlers:
 
         def format(self, record: Any) -> str:
             """Return a record as text."""
-            text: str = (plain if self.formatter is None else self.formatter).format(record)
+            text: str = runtime.read(plain if self.formatter is None else self.formatter, "format")(record)
             return text
 
     class StreamHandler(Handler):
@@ -365,6 +369,7 @@ def _handler_classes(runtime: LogRuntime) -> _Handlers:
             try:
                 text = self.format(record)
             except Exception as error:
+                runtime.require_no_limit(error)
                 text = _mistake(error)
             runtime.write(self.stream, text + self.terminator)
 
@@ -408,6 +413,7 @@ class _Tree:
         try:
             text = str(self.runtime.size_guard.mod(str(msg), values)) if args else str(msg)
         except Exception as mistake:
+            self.runtime.require_no_limit(mistake)
             text = _mistake(mistake)
         error = sys.exc_info()[1] if exc_info is True else exc_info[1] if type(exc_info) is tuple else exc_info or None
         error = error if issubclass(type(error), Exception) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import calendar
 import collections.abc
+import csv
 import decimal
 import functools
 import hmac
@@ -110,14 +111,17 @@ class ModuleMaker:
         output: OutputStream,
         errors: OutputStream,
     ) -> None:
-        """``functions`` are ``ask_llm``, ``literal_eval``, and ``context``, which guards a context manager."""
+        """``functions`` are ``ask_llm``, ``literal_eval``, ``context``, which guards a context manager, and
+        ``require_no_limit``, which stops the plan if a limit is behind an error.
+        """
         self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
         self._getattr, self._functions = guarded_getattr, functions
         self._output, self._errors = output, errors
 
     def make(self, others: dict[str, ModuleFacade]) -> dict[str, ModuleFacade]:
         """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
-        log = LogRuntime(self._clock, self._size_guard, partial(self._write, self._errors))
+        write = partial(self._write, self._errors)
+        log = LogRuntime(self._clock, self._size_guard, write, self._getattr, self._functions["require_no_limit"])
         of_classes = class_members(self._functions["context"])
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
@@ -328,6 +332,16 @@ def preload_modules() -> None:
     uuid.uuid5(uuid.NAMESPACE_DNS, "a")
     calendar.month(2000, 1)
     preload_xml()
+
+
+def reset_settings() -> None:
+    """Give the settings that modules keep in this process their first values again."""
+    decimal.setcontext(decimal.DefaultContext)
+    calendar.setfirstweekday(calendar.MONDAY)
+    csv.field_size_limit(_FIELD_SIZE)
+
+
+_FIELD_SIZE = csv.field_size_limit()
 
 
 def _recursion_text(value: object) -> str:

@@ -47,7 +47,7 @@ from codeplan.sandbox.runtime.guards import (
 )
 from codeplan.sandbox.runtime.matching import make_matcher
 from codeplan.sandbox.runtime.module_names import PREDEFINED_MEMBERS, PREDEFINED_MODULES
-from codeplan.sandbox.runtime.modules import ModuleMaker, OutputStream
+from codeplan.sandbox.runtime.modules import ModuleMaker, OutputStream, reset_settings
 from codeplan.sandbox.runtime.names import (
     ALLOWED_EXCEPTIONS,
     ASK_USER,
@@ -273,6 +273,7 @@ class PlanRuntime:
         """
         self._run.begin(host, settings)
         seed_packages(settings.seed)
+        reset_settings()
         self._agent_methods.clear()
         self._scheduler.reset()
         if self._has_imports:
@@ -310,6 +311,7 @@ class PlanRuntime:
             "ask_llm": ask,
             "literal_eval": literal_eval,
             "context": partial(GuardedContext, stopper),
+            "require_no_limit": scheduler.require_no_limit,
         }
         maker = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output, errors)
         modules = maker.make(make_concurrency_modules(scheduler))

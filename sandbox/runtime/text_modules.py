@@ -12,6 +12,7 @@ from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, CONVERSIONS,
 from codeplan.sandbox.runtime.classes import RUNTIME_BASES, VISIBLE_TYPES, WRITERS, mark_class
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.sandbox.runtime.names import is_readable
 from codeplan.untrusted.texts import with_article
 
 Read = Callable[[Any, str], Any]
@@ -20,6 +21,11 @@ Read = Callable[[Any, str], Any]
 
 def make_formatter(read: Read, size_guard: SizeGuard) -> type:
     """Return ``string.Formatter`` for plans to use, or to derive from."""
+
+    def read_public(value: Any, name: str) -> Any:
+        if not is_readable(name):
+            raise AttributeError(f"'{name}' is private; use public methods and attributes only")
+        return read(value, name)
 
     class Formatter:
         """Fills templates as ``str.format`` does, by methods that a subclass may replace."""
@@ -44,7 +50,7 @@ def make_formatter(read: Read, size_guard: SizeGuard) -> type:
             first, rest = formatter_field_name_split(field_name)
             value = self.get_value(first, args, kwargs)
             for is_attribute, key in rest:
-                value = read(value, key) if is_attribute else value[key]
+                value = read_public(value, key) if is_attribute else value[key]
             return value, first
 
         def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:

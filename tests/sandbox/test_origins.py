@@ -214,6 +214,37 @@ LAUNDERERS = {
     "warning": "import warnings\nwith warnings.catch_warnings(record=True) as caught:\n    warnings.simplefilter('always')\n    warnings.warn({v})\n    {w} = str(caught[0].message)",
     "local": "import threading\nlo{n} = threading.local()\nlo{n}.x = {v}\n{w} = lo{n}.x",
     "traceback": "import traceback\ntry:\n    raise ValueError({v})\nexcept ValueError:\n    {w} = traceback.format_exc().split(': ')[-1].strip()",
+    "state of random numbers": "import random\ncodes = [ord(c) for c in {v}]\nst{n} = random.getstate()\nrandom.setstate((3, tuple(codes + [0] * (624 - len(codes)) + [624]), None))\n{w} = ''.join(chr(x) for x in random.getstate()[1][:9])\nrandom.setstate(st{n})",
+    "digits of a quotient": "import decimal\ndecimal.getcontext().prec = len({v})\n{w} = 'evil text' * (len(str(decimal.Decimal(1) / 3)) == 11)\ndecimal.getcontext().prec = 28",
+    "choice after a seed": "from random import seed, choice\nseed({v})\na{n} = choice(range(10000))\nseed('evil text')\n{w} = 'evil text' * (a{n} == choice(range(10000)))",
+    "set by symmetric difference": "s{n} = {{''}}\ns{n}.symmetric_difference_update([{v}, ''])\n{w} = list(s{n})[0]",
+    "update by its special name": "s{n} = {{'a': ''}}\ns{n}.__ior__({{'a': {v}}})\n{w} = s{n}['a']",
+    "formatter under another name": "from string import Formatter as Generic\nclass F(Generic):\n    def get_value(self, k, a, kw):\n        return {v}\n{w} = F().format('{{x}}')",
+    "formatter in a class": "import string\nclass N:\n    ABC = string.Formatter\nclass F(N.ABC):\n    def get_value(self, k, a, kw):\n        return {v}\n{w} = F().format('{{x}}')",
+    "method of a mixin for a formatter": "import string\nclass M:\n    def get_value(self, k, a, kw):\n        return {v}\nclass F(M, string.Formatter):\n    pass\n{w} = F().format('{{x}}')",
+    "lambda as a method of a formatter": "import string\nsaved = []\nclass F(string.Formatter):\n    format_field = lambda self, x, spec: saved.append(x) or ''\nF().format('{{}}', {v})\n{w} = saved[0]",
+    "method by a decorator": "import string\nsaved = []\ndef patch(c):\n    c.format_field = lambda self, x, spec: saved.append(x) or ''\n    return c\n@patch\nclass F(string.Formatter):\n    pass\nF().format('{{}}', {v})\n{w} = saved[0]",
+    "formatter that calls its base": "import string\nclass F(string.Formatter):\n    def format(self, *a):\n        return super().format(*a)\n    def get_value(self, k, a, kw):\n        return {v}\n{w} = F().format('{{x}}')",
+    "lambda as a special method": "saved = []\nclass C:\n    __add__ = lambda self, o: saved.append(o)\nC() + {v}\n{w} = saved[0]",
+    "bound method as a special method": "saved = []\nclass C:\n    __getitem__ = saved.append\nC()[{v}]\n{w} = saved[0]",
+    "set name writes to the owner": "class D:\n    def __set_name__(self, o, name):\n        o.kept = {v}\nclass C:\n    x = D()\n{w} = C.kept",
+    "constant item of a class": "class C:\n    def __getitem__(self, k):\n        return {v}\n{w} = C()['a']",
+    "object by another object": "class C:\n    def __new__(cls):\n        return {v}\n{w} = C()",
+    "context as a decorator": "from contextlib import ContextDecorator\nsaved = []\nclass C(ContextDecorator):\n    def __enter__(self):\n        return self\n    def __exit__(self, t, e, tb):\n        saved.append(e.args[0])\n        return True\n@C()\ndef f():\n    raise ValueError({v})\nf()\n{w} = saved[0]",
+    "config written to a stream": "import configparser, io\nc{n} = configparser.ConfigParser()\nc{n}['a'] = {{'k': {v}}}\nb{n} = io.StringIO()\nc{n}.write(b{n})\n{w} = b{n}.getvalue().split('= ')[1].strip()",
+    "config of one's own": "import configparser\nclass C(configparser.ConfigParser):\n    def get(self, s, o, **k):\n        return {v}\nc{n} = C()\nc{n}.read_string('[a]\\nk = 1')\n{w} = c{n}['a']['k']",
+    "missing member": "from enum import Enum\nsaved = []\nclass E(Enum):\n    A = 1\n    @classmethod\n    def _missing_(cls, x):\n        saved.append(x)\n        return cls.A\nE({v})\n{w} = saved[0]",
+    "value by auto": "from enum import Enum, auto\nclass E(Enum):\n    def _generate_next_value_(name, start, count, last):\n        return {v}\n    A = auto()\n{w} = E.A.value",
+    "member with attributes": "from enum import Enum\nclass E(Enum):\n    A = ({v}, 1)\n    def __init__(self, x, y):\n        self.label = x\n{w} = E.A.label",
+    "note on a member": "from enum import Flag\nclass F(Flag):\n    A = 1\nF.A.note = {v}\n{w} = F.A.note",
+    "annotation in a class": "class A:\n    x: {v}\n{w} = A.__annotations__['x']",
+    "annotation of a base": "class A:\n    x: {v}\nclass B(A):\n    pass\n{w} = B.__mro__[1].__annotations__['x']",
+    "match of a dict of one's own": "class M(dict):\n    def get(self, k, d=None):\n        return {v}\nmatch M(a=1):\n    case {{'a': {w}}}:\n        pass",
+    "stream into bytes": "import io\nb{n} = bytearray(9)\nio.BytesIO({v}.encode()).readinto(b{n})\n{w} = b{n}.decode()",
+    "method by a caller": "import operator\nxs{n} = []\noperator.methodcaller('append', {v})(xs{n})\n{w} = xs{n}[0]",
+    "extra name like a positional one": "def f(x, /, **k):\n    return k['x']\n{w} = f(1, x={v})",
+    "generator that delegates": "saved = []\nclass G:\n    def __iter__(self):\n        return self\n    def __next__(self):\n        return 1\n    def send(self, x):\n        saved.append(x)\ndef outer_():\n    yield from G()\ng_{n} = outer_()\nnext(g_{n})\ng_{n}.send({v})\n{w} = saved[0]",
+    "mapping of one's own": "class M:\n    def keys(self):\n        return [{v}]\n    def __getitem__(self, k):\n        return k\n{w} = list({{**M()}})[0]",
     "while carry": "x = y = z = ''\nn = 0\nwhile n < 4:\n    {w} = z\n    z = y\n    y = x\n    x = {v}\n    n += 1",
 }
 
@@ -260,7 +291,7 @@ def _sites(source: str, **more: Any) -> dict[str, dict[str, list[str]]]:
 
 def _sent_by_python(source: str) -> list[Any]:
     names: dict[str, Any] = {}
-    exec(compile(source, "plan", "exec"), names)
+    exec(compile(source, "plan", "exec", dont_inherit=True), names)
     world = World()
     names["solution"](world)
     return world.sent

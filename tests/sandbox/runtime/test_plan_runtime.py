@@ -18,6 +18,9 @@ FIRST = {
     "that imported over builtins": "from math import pi as len\nimport json as sorted",
     "that drew random numbers": "import random\nx = random.random()",
     "that seeded": "import random\nrandom.seed(5)\nx = random.gauss(0, 1)",
+    "that changed settings": "import calendar, csv, decimal\ndecimal.getcontext().prec = 5\ncalendar.setfirstweekday(3)\ncsv.field_size_limit(3)",
+    "that wrote to shared classes": "import json, logging\nfor f in (json.JSONEncoder.__init__, logging.Handler.setFormatter):\n    try:\n        f(json.JSONEncoder, default=len) if f is json.JSONEncoder.__init__ else f(json.JSONEncoder, 1)\n    except TypeError:\n        pass",
+    "that wrote through a parser": "import configparser, json\nc = configparser.ConfigParser()\nc._own = json.JSONEncoder\ntry:\n    c.optionxform = 1\nexcept TypeError:\n    pass",
     "that called the agent": "x = agent.goto('desk 1')\ny = agent.holding",
     "that bound builtins": "len = sorted = sum = None",
 }
@@ -36,7 +39,15 @@ try:
     print(pi)
 except NameError as error:
     print(error)
-count = sum(1 for i in range(90))
+import calendar, csv, decimal
+from json import JSONEncoder
+print(calendar.firstweekday(), csv.field_size_limit(), decimal.Decimal(1) / 3)
+print([hasattr(JSONEncoder, n) for n in ("formatter", "optionxform")], "default" in dir(JSONEncoder()))
+try:
+    print(JSONEncoder().encode(agent))
+except TypeError as error:
+    print(error)
+count = sum(1 for i in range(80))
 """
 
 
