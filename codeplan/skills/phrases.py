@@ -57,6 +57,7 @@ from codeplan.skills.patterns import (
     Pattern,
     Place,
     TooManyWays,
+    Work,
     count_words,
     escape,
     flatten,
@@ -66,6 +67,7 @@ from codeplan.skills.patterns import (
     match_whole,
     read_pattern,
     without_words,
+    without_words_before_values,
 )
 from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
 
@@ -135,7 +137,7 @@ def _find_values(
     parts = split_parts(meaningful(goal), grammar.same)
     spans = {name: find_spans(value, parts, goal, grammar.known) for name, value in own.items()}
     words, led = [part.word for part in parts], find_led(read_parameters(skill.plan))
-    known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led)
+    known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
     if any(match_whole(pattern, known) for pattern in grammar.other):
         return []
     numbers = {name for name, value in own.items() if isinstance(value.value, int | float)}
@@ -164,6 +166,24 @@ def _says_otherwise(block: ParameterBlock) -> bool:
     return any(isinstance(text, str) and next(find_value(text, tokens), None) is None for text in texts)
 
 
+_SINGLE_TURNS = words_of(
+    "by before after per every each than over under below above between about plus minus more less"
+)
+_TURNS = (
+    words_of("from off out since starting beginning"),
+    words_of("until till through to"),
+    *({word} for word in _SINGLE_TURNS),
+)
+"""Words before a value that turn what is asked for into something else, unless the goal has one of their group."""
+
+
+def _turns(goal: str) -> frozenset[str]:
+    """The words that no piece has before a value."""
+    there = {t.text.casefold() for t in tokenize(goal)}
+    groups = (group for group in _TURNS if there.isdisjoint(group))
+    return frozenset().union(*groups) - {"to"}
+
+
 class _Grammar(NamedTuple):
     """The phrases and the pieces of a skill, in canonical form, its interchangeable words, and all that they know."""
 
@@ -182,7 +202,7 @@ def _grammar(plan: str, said: tuple[str, ...], words: tuple[tuple[str, ...], ...
     sentences = [_read_phrase(phrase, same, names) for phrase in valid_phrases(skill, [own_phrase(skill), *said])]
     usable = valid_pieces(skill, pieces)
     does = [[_read_piece(way, same, names) or () for way in ways] for ways in usable.does]
-    has = [_read_piece(way, same, names) or () for way in usable.has]
+    has = [_read_value_piece(way, same, names) or () for way in usable.has]
     other = [p for way in usable.other if (p := read_pattern(way, same, whole=True))]
     every = itertools.chain(*does, has, (s for s in sentences if s))
     known = frozenset(item for pattern in every for item in flatten(pattern) if isinstance(item, str))
@@ -276,13 +296,14 @@ def valid_phrases(skill: Skill, phrases: Iterable[str]) -> tuple[str, ...]:
 
 class _Names(NamedTuple):
     """The names of a skill's parameters: all, those that a phrase must have, and those of numbers. ``denials`` are the
-    words that no alternative may have.
+    words that no alternative may have, and ``turns`` those that none may have before a value.
     """
 
     every: frozenset[str]
     free: frozenset[str]
     numbers: frozenset[str]
     denials: frozenset[str]
+    turns: frozenset[str]
 
 
 def _names(skill: Skill) -> _Names:
@@ -292,6 +313,7 @@ def _names(skill: Skill) -> _Names:
         frozenset(free_parameters(block)),
         frozenset(p.name for p in block.parameters if isinstance(p.value, int | float)),
         _DENIALS - {stem(t.text) for t in tokenize(block.goal)},
+        _turns(block.goal),
     )
 
 
@@ -320,7 +342,7 @@ def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
         return count_words(_read_piece(piece, {}, names) or ()) > 0 and room.take(piece)
 
     def gives_a_value(piece: str) -> bool:
-        return bool(PLACE.search(piece) and _read_piece(piece, {}, names)) and room.take(piece)
+        return bool(PLACE.search(piece) and _read_value_piece(piece, {}, names)) and room.take(piece)
 
     does = tuple(tuple(dict.fromkeys(filter(says_a_thing, ways)))[:MAX_PATTERNS] for ways in pieces.does)
     has = tuple(dict.fromkeys(filter(gives_a_value, pieces.has)))[:MAX_PATTERNS]
@@ -345,3 +367,9 @@ def _read_piece(piece: str, same: Same, names: _Names) -> Pattern | None:
     if not pattern or not names.every.issuperset(PLACE.findall(piece)):
         return None
     return without_words(pattern, names.denials)
+
+
+def _read_value_piece(piece: str, same: Same, names: _Names) -> Pattern | None:
+    """A piece that gives a value as a pattern, without *from Dover* where the goal has *to Dover*."""
+    pattern = _read_piece(piece, same, names)
+    return without_words_before_values(pattern, names.turns) if pattern else None
