@@ -171,7 +171,7 @@ _SINGLE_TURNS = words_of(
 )
 _TURNS = (
     words_of("from off out since starting beginning"),
-    words_of("until till through to"),
+    words_of("until till through"),
     *({word} for word in _SINGLE_TURNS),
 )
 """Words before a value that turn what is asked for into something else, unless the goal has one of their group."""
@@ -180,8 +180,9 @@ _TURNS = (
 def _turns(goal: str) -> frozenset[str]:
     """The words that no piece has before a value."""
     there = {t.text.casefold() for t in tokenize(goal)}
-    groups = (group for group in _TURNS if there.isdisjoint(group))
-    return frozenset().union(*groups) - {"to"}
+    if {"from", "to"} <= there or {"up", "to"} <= there:  # a span ends *until* it, too
+        there.add("until")
+    return frozenset().union(*(group for group in _TURNS if there.isdisjoint(group)))
 
 
 class _Grammar(NamedTuple):
