@@ -140,8 +140,8 @@ def _find_values(
     known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
     if any(match_whole(pattern, known) for pattern in grammar.other):
         return []
-    numbers = {name for name, value in own.items() if isinstance(value.value, int | float)}
-    bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, numbers)]
+    every = _names(skill)
+    bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, every)]
     if grammar.frame.does and not asks_for_facts(goal):
         bindings += match_frame(grammar.frame, known)
     fixed = {name: value.value for name, value in own.items() if name not in names}
@@ -153,10 +153,10 @@ def _find_values(
     return found
 
 
-def _are_apart(binding: Binding, numbers: Collection[str]) -> bool:
-    """Whether no two values stand side by side, unless one of them is a number, and the other is not."""
+def _are_apart(binding: Binding, names: _Names) -> bool:
+    """Whether no two values stand side by side where one of them may have some of the other's words."""
     pairs = ((a, b) for a, b in itertools.pairwise(sorted(binding, key=lambda b: b.start)) if a.end == b.start)
-    return all((a.name in numbers) != (b.name in numbers) for a, b in pairs)
+    return all(names.may_touch(a.name, b.name) for a, b in pairs)
 
 
 def _says_otherwise(block: ParameterBlock) -> bool:
@@ -306,6 +306,10 @@ class _Names(NamedTuple):
     denials: frozenset[str]
     turns: frozenset[str]
 
+    def may_touch(self, one: str, other: str) -> bool:
+        """Whether values may stand side by side: one of them is a number, or can be none but the plan's own."""
+        return (one in self.numbers) != (other in self.numbers) or not {one, other} <= self.free
+
 
 def _names(skill: Skill) -> _Names:
     block = read_parameters(skill.plan)
@@ -329,7 +333,7 @@ def _read_phrase(phrase: str, same: Same, names: _Names) -> Pattern | None:
     if has_choice(pattern):
         return without_words(pattern, names.denials)
     pairs = [(a, b) for a, b in itertools.pairwise(pattern) if isinstance(a, Place) and isinstance(b, Place)]
-    return pattern if all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs) else None
+    return pattern if all(names.may_touch(a.name, b.name) for a, b in pairs) else None
 
 
 def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
