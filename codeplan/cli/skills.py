@@ -168,6 +168,10 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
         f"parameters  {one_line(', '.join(skill.parameters), 500) or 'none'}",
     ]
     lines += [f"said as     {one_line(phrase, 300)}" for phrase in skill.said]
+    lines += [
+        f"says        {one_line('; '.join(ways), 300)}" for ways in (*skill.pieces.does, skill.pieces.has) if ways
+    ]
+    lines += [f"is not      {one_line(phrase, 300)}" for phrase in skill.pieces.other]
     lines += [f"same words  {one_line(', '.join(group), 300)}" for group in skill.words]
     lines += [f"needs       {one_line(t.method.name + t.method.signature, 300)}" for t in skill.tools]
     for origin in skill.origins:

@@ -352,7 +352,7 @@ def _is_name(own: str, span: Sequence[Token], goal: str) -> bool:
         return False
     if _signs(words) != _signs(known) or any(_says_more(w, own) for w in words):
         return False
-    names = [w for w in words if w[0].isalnum()]
+    names = [w for w in words if any(map(str.isalnum, w))]
     if all(w[0].isupper() or w[0].isdigit() for w in names):
         return True
     if own[0].isupper() or (len(names) > 1 and not (_is_plain(own) and len(names) <= len(known))):
@@ -363,14 +363,15 @@ def _is_name(own: str, span: Sequence[Token], goal: str) -> bool:
 
 def _signs(words: Sequence[str]) -> list[tuple[int, str]]:
     """The signs among the words, and where they stand: the # in #12."""
-    return [(i, w) for i, w in enumerate(words) if not w[0].isalnum()]
+    return [(i, w) for i, w in enumerate(words) if not any(map(str.isalnum, w))]
 
 
 def _says_more(word: str, own: str) -> bool:
     """Whether a word is one that limits, has one in it (not-apples), or joins two as the plan's own does not (a/b)."""
     inner = re.findall(r"\w+", word.casefold())
     joins = set(re.findall(r"[^\w-]", word)) - set(own)
-    return not LIMITS.isdisjoint([word.casefold(), *inner]) or word.casefold() in _NO_NAMES or bool(joins)
+    is_other = word in _FUNCTION_WORDS or word.casefold() in _NO_NAMES
+    return is_other or not LIMITS.isdisjoint([word.casefold(), *inner]) or bool(joins)
 
 
 def _belongs_to_more(goal: str, first: Token) -> bool:

@@ -27,8 +27,9 @@ MARKS: Final = frozenset(".,;:!?'‘’")
 _OPENINGS = (
     "could you, can you, would you, will you, could someone, can someone, could somebody, can somebody, i want to, "
     "i want you to, i need to, i need you to, i would like to, i would like you to, i'd like to, i'd like you to, "
-    "we need to, we want to, we would like to, we'd like to, would you mind, would you be so kind as to, be so kind as to, "
-    "let's, let us, go ahead and, make sure to, hi, hello, hey, hi there, hello there, good morning, thanks, thank you, thx"
+    "we need to, we want to, we would like to, we'd like to, would you mind, would you be so kind as to, "
+    "be so kind as to, let's, let us, go ahead and, make sure to, hi, hello, hey, hi there, hello there, good morning, "
+    "thanks, thank you, thx"
 )
 _CLOSINGS = (
     "thanks, thank you, thx, many thanks, thanks a lot, thank you very much, thank you so much, thanks in advance, "

@@ -17,6 +17,7 @@ MAX_WAYS: Final = 8
 """A pattern that fits in so many ways says nothing."""
 
 MAX_STATES: Final = 200
+MAX_WORK: Final = 20_000
 _MAX_DEPTH: Final = 4
 
 PLACE: Final = re.compile(r"\{(\w{1,80})\}")
@@ -131,6 +132,32 @@ def without_words(pattern: Pattern, words: Collection[str]) -> Pattern | None:
     return tuple(kept)
 
 
+def without_words_before_values(pattern: Pattern, words: Collection[str]) -> Pattern | None:
+    """The pattern without those alternatives that have one of these words before a value; None if it has one itself."""
+    last = max((i for i, node in enumerate(pattern) if _has_place(node)), default=-1)
+    kept: list[str | Place | Choice] = []
+    for i, node in enumerate(pattern):
+        if i > last or isinstance(node, Place):
+            kept.append(node)
+        elif isinstance(node, Choice):
+            prune = without_words_before_values if i == last else without_words
+            ways = tuple(way for each in node.ways if (way := prune(each, words)) is not None)
+            if not ways:
+                return None
+            kept.append(Choice(ways))
+        elif node in words:
+            return None
+        else:
+            kept.append(node)
+    return tuple(kept)
+
+
+def _has_place(node: str | Place | Choice) -> bool:
+    if isinstance(node, Choice):
+        return any(_has_place(each) for way in node.ways for each in way)
+    return isinstance(node, Place)
+
+
 def flatten(pattern: Pattern) -> Iterator[str | Place]:
     """All words and places of a pattern."""
     for node in pattern:
@@ -153,6 +180,19 @@ def has_choice(pattern: Pattern) -> bool:
     return any(isinstance(node, Choice) for node in pattern)
 
 
+class Work:
+    """What matching may cost, in steps of a pattern at a word: a stranger's patterns end there."""
+
+    def __init__(self, steps: int = MAX_WORK) -> None:
+        self.left = steps
+
+    def spend(self, steps: int) -> None:
+        """Raises: TooManyWays."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooManyWays
+
+
 class Goal(NamedTuple):
     """The parts of a goal, and for each parameter and part, where a value that begins there may end.
 
@@ -164,7 +204,8 @@ class Goal(NamedTuple):
     values: Mapping[str, Sequence[Sequence[int]]]
     joints: Sequence[Sequence[int]]
     joined: Sequence[bool]
-    led: frozenset[str] = frozenset()
+    led: frozenset[str]
+    work: Work
 
 
 def match_whole(pattern: Pattern, goal: Goal) -> list[Binding]:
@@ -182,6 +223,7 @@ def _advance(pattern: Pattern, states: _States, goal: Goal) -> _States:
 
 def _step(node: str | Place | Choice, states: _States, goal: Goal) -> _States:
     """The states after one more node."""
+    goal.work.spend(len(states))
     after: _States = {}
     if isinstance(node, Choice):
         for way in node.ways:

@@ -57,6 +57,7 @@ from codeplan.skills.patterns import (
     Pattern,
     Place,
     TooManyWays,
+    Work,
     count_words,
     escape,
     flatten,
@@ -66,6 +67,7 @@ from codeplan.skills.patterns import (
     match_whole,
     read_pattern,
     without_words,
+    without_words_before_values,
 )
 from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
 
@@ -135,11 +137,11 @@ def _find_values(
     parts = split_parts(meaningful(goal), grammar.same)
     spans = {name: find_spans(value, parts, goal, grammar.known) for name, value in own.items()}
     words, led = [part.word for part in parts], find_led(read_parameters(skill.plan))
-    known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led)
+    known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
     if any(match_whole(pattern, known) for pattern in grammar.other):
         return []
-    numbers = {name for name, value in own.items() if isinstance(value.value, int | float)}
-    bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, numbers)]
+    every = _names(skill)
+    bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, every)]
     if grammar.frame.does and not asks_for_facts(goal):
         bindings += match_frame(grammar.frame, known)
     fixed = {name: value.value for name, value in own.items() if name not in names}
@@ -151,10 +153,10 @@ def _find_values(
     return found
 
 
-def _are_apart(binding: Binding, numbers: Collection[str]) -> bool:
-    """Whether no two values stand side by side, unless one of them is a number, and the other is not."""
+def _are_apart(binding: Binding, names: _Names) -> bool:
+    """Whether no two values stand side by side where one of them may have some of the other's words."""
     pairs = ((a, b) for a, b in itertools.pairwise(sorted(binding, key=lambda b: b.start)) if a.end == b.start)
-    return all((a.name in numbers) != (b.name in numbers) for a, b in pairs)
+    return all(names.may_touch(a.name, b.name) for a, b in pairs)
 
 
 def _says_otherwise(block: ParameterBlock) -> bool:
@@ -162,6 +164,25 @@ def _says_otherwise(block: ParameterBlock) -> bool:
     texts = (v for p in block.parameters for v in (p.value if isinstance(p.value, list) else [p.value]))
     tokens = tokenize(block.goal)
     return any(isinstance(text, str) and next(find_value(text, tokens), None) is None for text in texts)
+
+
+_SINGLE_TURNS = words_of(
+    "by before after per every each than over under below above between about plus minus more less"
+)
+_TURNS = (
+    words_of("from off out since starting beginning"),
+    words_of("until till through"),
+    *({word} for word in _SINGLE_TURNS),
+)
+"""Words before a value that turn what is asked for into something else, unless the goal has one of their group."""
+
+
+def _turns(goal: str) -> frozenset[str]:
+    """The words that no piece has before a value."""
+    there = {t.text.casefold() for t in tokenize(goal)}
+    if {"from", "to"} <= there or {"up", "to"} <= there:  # a span ends *until* it, too
+        there.add("until")
+    return frozenset().union(*(group for group in _TURNS if there.isdisjoint(group)))
 
 
 class _Grammar(NamedTuple):
@@ -182,7 +203,7 @@ def _grammar(plan: str, said: tuple[str, ...], words: tuple[tuple[str, ...], ...
     sentences = [_read_phrase(phrase, same, names) for phrase in valid_phrases(skill, [own_phrase(skill), *said])]
     usable = valid_pieces(skill, pieces)
     does = [[_read_piece(way, same, names) or () for way in ways] for ways in usable.does]
-    has = [_read_piece(way, same, names) or () for way in usable.has]
+    has = [_read_value_piece(way, same, names) or () for way in usable.has]
     other = [p for way in usable.other if (p := read_pattern(way, same, whole=True))]
     every = itertools.chain(*does, has, (s for s in sentences if s))
     known = frozenset(item for pattern in every for item in flatten(pattern) if isinstance(item, str))
@@ -276,13 +297,18 @@ def valid_phrases(skill: Skill, phrases: Iterable[str]) -> tuple[str, ...]:
 
 class _Names(NamedTuple):
     """The names of a skill's parameters: all, those that a phrase must have, and those of numbers. ``denials`` are the
-    words that no alternative may have.
+    words that no alternative may have, and ``turns`` those that none may have before a value.
     """
 
     every: frozenset[str]
     free: frozenset[str]
     numbers: frozenset[str]
     denials: frozenset[str]
+    turns: frozenset[str]
+
+    def may_touch(self, one: str, other: str) -> bool:
+        """Whether values may stand side by side: one of them is a number, or can be none but the plan's own."""
+        return (one in self.numbers) != (other in self.numbers) or not {one, other} <= self.free
 
 
 def _names(skill: Skill) -> _Names:
@@ -292,6 +318,7 @@ def _names(skill: Skill) -> _Names:
         frozenset(free_parameters(block)),
         frozenset(p.name for p in block.parameters if isinstance(p.value, int | float)),
         _DENIALS - {stem(t.text) for t in tokenize(block.goal)},
+        _turns(block.goal),
     )
 
 
@@ -306,7 +333,7 @@ def _read_phrase(phrase: str, same: Same, names: _Names) -> Pattern | None:
     if has_choice(pattern):
         return without_words(pattern, names.denials)
     pairs = [(a, b) for a, b in itertools.pairwise(pattern) if isinstance(a, Place) and isinstance(b, Place)]
-    return pattern if all((a.name in names.numbers) != (b.name in names.numbers) for a, b in pairs) else None
+    return pattern if all(names.may_touch(a.name, b.name) for a, b in pairs) else None
 
 
 def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
@@ -320,7 +347,7 @@ def valid_pieces(skill: Skill, pieces: GoalPieces) -> GoalPieces:
         return count_words(_read_piece(piece, {}, names) or ()) > 0 and room.take(piece)
 
     def gives_a_value(piece: str) -> bool:
-        return bool(PLACE.search(piece) and _read_piece(piece, {}, names)) and room.take(piece)
+        return bool(PLACE.search(piece) and _read_value_piece(piece, {}, names)) and room.take(piece)
 
     does = tuple(tuple(dict.fromkeys(filter(says_a_thing, ways)))[:MAX_PATTERNS] for ways in pieces.does)
     has = tuple(dict.fromkeys(filter(gives_a_value, pieces.has)))[:MAX_PATTERNS]
@@ -345,3 +372,9 @@ def _read_piece(piece: str, same: Same, names: _Names) -> Pattern | None:
     if not pattern or not names.every.issuperset(PLACE.findall(piece)):
         return None
     return without_words(pattern, names.denials)
+
+
+def _read_value_piece(piece: str, same: Same, names: _Names) -> Pattern | None:
+    """A piece that gives a value as a pattern, without *from Dover* where the goal has *to Dover*."""
+    pattern = _read_piece(piece, same, names)
+    return without_words_before_values(pattern, names.turns) if pattern else None
