@@ -96,10 +96,13 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def doctests(root: Path) -> Iterator[Program]:
-    """The modules of a folder that need nothing but Python, with their doctests as statements that print."""
-    own = {path.stem for path in root.iterdir()}
+    """The modules of a folder that need nothing but Python, with their doctests as statements that print.
+
+    Their own functions called ``solution`` have another name: here it is the plan's.
+    """
+    own = {path.stem for path in root.iterdir()} | {_NEIGHBOUR}
     for path in sorted(root.rglob("*.py")):
-        source = path.read_text(errors="replace")
+        source = re.sub(r"\bsolution\b", "solve_it", path.read_text(errors="replace"))
         with contextlib.suppress(SyntaxError):
             tree = ast.parse(source)
             tree.body = [s for s in tree.body if not _is_main(s)] or [ast.Pass()]
@@ -110,10 +113,17 @@ def doctests(root: Path) -> Iterator[Program]:
 
 
 def modules_of(tree: ast.AST) -> set[str]:
-    """The top-level modules that a program imports."""
+    """The top-level modules that a program imports; _NEIGHBOUR for those beside it."""
     found = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
-    names = [a.name if isinstance(n, ast.Import) else n.module or "." for n in found for a in n.names]
+    names = [
+        a.name if isinstance(n, ast.Import) else _NEIGHBOUR if n.level else n.module or ""
+        for n in found
+        for a in n.names
+    ]
     return {name.partition(".")[0] for name in names}
+
+
+_NEIGHBOUR = "(a module beside it)"
 
 
 def _is_main(statement: ast.stmt) -> bool:
