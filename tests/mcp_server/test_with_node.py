@@ -145,5 +145,6 @@ def test_the_conformance_suite_for_logins(tmp_path, monkeypatch, scenario):
     client.write_text(LOGIN_CLIENT.format(codeplan=CODEPLAN, options=options))
     client.chmod(0o755)
     suite = [MODULES / ".bin" / "conformance", "client", "--scenario", f"auth/{scenario}", "--command", str(client)]
+    suite += ["--timeout", "120000"]  # for a machine that is busy
     done = subprocess.run(suite, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0 and re.search(r"Passed: (\d+)/\1, 0 failed, 0 warnings", done.stderr + done.stdout)

@@ -303,8 +303,9 @@ class SiteLogin(httpx2.Auth):
         challenge = response.headers.get("www-authenticate", "")
         if response.status_code == 403 and self._stored.tokens and len(challenge) <= _MAX_REASON:
             with suppress(UsageError):
-                self._stored.challenge = challenge
-                self._file.write(self._stored)
+                stored = self._file.read()  # another process may have renewed the token
+                stored.challenge = challenge
+                self._file.write(stored)
 
 
 def _signed(request: httpx2.Request, token: str) -> httpx2.Request:
