@@ -7,7 +7,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from codeplan.skills.goal_words import ARTICLES, FILLERS, MARKS, POSSESSIVES, Part, Token, stem, tokenize, words_of
+from codeplan.skills.goal_words import (
+    ARTICLES,
+    FILLERS,
+    MARKS,
+    POSSESSIVES,
+    GoalPart,
+    GoalToken,
+    stem,
+    tokenize,
+    words_of,
+)
 from codeplan.skills.parameter_binding import (
     MAX_GOAL,
     ParameterBlock,
@@ -44,7 +54,7 @@ _FUNCTION_WORDS = LIMITS | words_of(
 """Words that a noun does not go on with: one before them is the last of its name."""
 
 
-def find_value(value: SkillParameterValue, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def find_value(value: SkillParameterValue, tokens: Sequence[GoalToken]) -> Iterator[Sequence[GoalToken]]:
     """Where the value stands among the tokens, in quotes or without."""
     if isinstance(value, list):
         yield from _find_list(value, tokens)
@@ -63,14 +73,14 @@ def find_value(value: SkillParameterValue, tokens: Sequence[Token]) -> Iterator[
             yield tokens[i : i + 1]
 
 
-def _find_number(value: float, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _find_number(value: float, tokens: Sequence[GoalToken]) -> Iterator[Sequence[GoalToken]]:
     """Where a number stands, in digits or as a word."""
     for i, token in enumerate(tokens):
         if token.text == str(value) or NUMBER_WORDS.get(token.text.casefold()) == value:
             yield tokens[i : i + 1]
 
 
-def _find_date(value: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _find_date(value: str, tokens: Sequence[GoalToken]) -> Iterator[Sequence[GoalToken]]:
     """Where a date stands, in any form of which it is certain."""
     end = 0
     for i in range(len(tokens)):
@@ -82,11 +92,11 @@ def _find_date(value: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]
                 break
 
 
-def _spelled(tokens: Sequence[Token]) -> str:
+def _spelled(tokens: Sequence[GoalToken]) -> str:
     return " ".join(t.text for t in tokens).replace(" ,", ",")
 
 
-def _find_list(values: Sequence[str | int | float], tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _find_list(values: Sequence[str | int | float], tokens: Sequence[GoalToken]) -> Iterator[Sequence[GoalToken]]:
     """Where all values of a list stand, one after the other."""
     for start in range(len(tokens) if values else 0):
         at = start
@@ -103,11 +113,11 @@ _JOINTS = frozenset({",", "and", "&"})
 _JOINED = (",", "and"), (",",), ("and",), ("&",)
 
 
-def _split_list(tokens: Sequence[Token]) -> list[Sequence[Token]]:
+def _split_list(tokens: Sequence[GoalToken]) -> list[Sequence[GoalToken]]:
     """The tokens of each value of an enumeration; none if they are no enumeration."""
-    parts: list[list[Token]] = [[]]
+    parts: list[list[GoalToken]] = [[]]
     joint: list[str] = []
-    for token in [*tokens, Token("", 0, 0, 0)]:
+    for token in [*tokens, GoalToken("", 0, 0, 0)]:
         if token.text in _JOINTS:
             joint.append(token.text)
             continue
@@ -220,23 +230,23 @@ def _is_plain(text: str) -> bool:
     return text == text.casefold() and text.replace(" ", "").isalpha()
 
 
-def _is_thing(span: Sequence[Token], goal: str) -> bool:
+def _is_thing(span: Sequence[GoalToken], goal: str) -> bool:
     """Whether the words are a plural, or stand behind an article."""
     last = span[-1].text
     return stem(last) != last.casefold() or _has_article(span[0], goal)
 
 
-def _has_article(first: Token, goal: str) -> bool:
+def _has_article(first: GoalToken, goal: str) -> bool:
     before = tokenize(goal[: first.start])
     return bool(before) and before[-1].text.casefold() in ARTICLES
 
 
-def _is_last_noun(span: Sequence[Token], goal: str) -> bool:
+def _is_last_noun(span: Sequence[GoalToken], goal: str) -> bool:
     after = next(iter(tokenize(goal[span[-1].end :])), None)
     return after is None or not after.text[0].isalpha() or after.text.casefold() in _FUNCTION_WORDS | FILLERS
 
 
-def find_spans(own: OwnValue, parts: Sequence[Part], goal: str, known: Collection[str]) -> list[list[int]]:
+def find_spans(own: OwnValue, parts: Sequence[GoalPart], goal: str, known: Collection[str]) -> list[list[int]]:
     """For each part, where a value that begins there and may stand for this one ends.
 
     A word of ``known`` that begins a sentence has its capital from there, and is no name.
@@ -253,12 +263,12 @@ def find_spans(own: OwnValue, parts: Sequence[Part], goal: str, known: Collectio
     ]
 
 
-def _begins_sentence(token: Token, goal: str) -> bool:
+def _begins_sentence(token: GoalToken, goal: str) -> bool:
     before = goal[: token.start].rstrip()
     return token.text[0].isupper() and (not before or before[-1] in ".!?:")
 
 
-def read_value(own: OwnValue, parts: Sequence[Part], goal: str) -> SkillParameterValue | None:
+def read_value(own: OwnValue, parts: Sequence[GoalPart], goal: str) -> SkillParameterValue | None:
     """The value of these parts; None if it cannot stand for the plan's own."""
     span = [token for part in parts for token in part.tokens]
     value = _read_value(own.value, span, goal) if len(span) == len(parts) else None
@@ -268,7 +278,7 @@ def read_value(own: OwnValue, parts: Sequence[Part], goal: str) -> SkillParamete
 
 
 def read_values(
-    binding: Binding, own: Mapping[str, OwnValue], parts: Sequence[Part], goal: str
+    binding: Binding, own: Mapping[str, OwnValue], parts: Sequence[GoalPart], goal: str
 ) -> dict[str, SkillParameterValue] | None:
     """The values in these places; None if one cannot stand for the plan's own."""
     found: dict[str, SkillParameterValue] = {}
@@ -285,7 +295,7 @@ def _says_what_it_is(value: SkillParameterValue) -> bool:
     return isinstance(value, str) and (is_date(value) or is_path(value) or (any(_sort(value)) and not value.isdigit()))
 
 
-def _read_value(own: SkillParameterValue, span: Sequence[Token], goal: str) -> SkillParameterValue | None:
+def _read_value(own: SkillParameterValue, span: Sequence[GoalToken], goal: str) -> SkillParameterValue | None:
     text = goal[span[0].start : span[-1].end]
     if isinstance(own, list):
         return _read_list(own, text, span[0].start, goal)
@@ -321,7 +331,7 @@ NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, 
 """The numbers that one word says; *one* is often none."""
 
 
-def _read_quoted(span: Sequence[Token], goal: str) -> str:
+def _read_quoted(span: Sequence[GoalToken], goal: str) -> str:
     """The text between the quotes around the tokens; empty if there are none."""
     if len(span) == 1 and _is_quoted(span[0].text):
         return span[0].text[1:-1]
@@ -345,7 +355,7 @@ def _read_list(own: Sequence[str | int | float], text: str, start: int, goal: st
     return values if len(set(values)) == len(values) > 0 else None
 
 
-def _is_name(own: str, span: Sequence[Token], goal: str) -> bool:
+def _is_name(own: str, span: Sequence[GoalToken], goal: str) -> bool:
     """Whether the tokens stand side by side and name one thing, as the plan's own value does."""
     words, known = [t.text for t in span], [t.text for t in tokenize(own)]
     if span[-1].number - span[0].number != len(span) - 1:
@@ -374,7 +384,7 @@ def _says_more(word: str, own: str) -> bool:
     return is_other or not LIMITS.isdisjoint([word.casefold(), *inner]) or bool(joins)
 
 
-def _belongs_to_more(goal: str, first: Token) -> bool:
+def _belongs_to_more(goal: str, first: GoalToken) -> bool:
     """Whether the word before the value makes it another: The Hague, my landlord."""
     before = tokenize(goal[: first.start])
     word = before[-1].text if before else ""

@@ -42,25 +42,25 @@ _POLITE = tuple(
 _JOINTS = frozenset({"and", "&", "+", "-", "–", "—", "/", "|", "(", ")"})
 
 
-class Token(NamedTuple):
+class GoalToken(NamedTuple):
     text: str
     start: int
     end: int
     number: int  # among all tokens of the text
 
 
-class Part(NamedTuple):
+class GoalPart(NamedTuple):
     """A word of a text, or several that are interchangeable with others; ``word`` stands for it."""
 
     word: str
-    tokens: Sequence[Token]
+    tokens: Sequence[GoalToken]
 
 
 Same: TypeAlias = Mapping[tuple[str, ...], str]
 """What stands for each of several interchangeable parts."""
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[GoalToken]:
     """The words, numbers and signs of a text; a path from the root or from home has a token for each of its names."""
     spans: list[tuple[int, int]] = []
     for m in _TOKEN.finditer(text):
@@ -68,10 +68,10 @@ def tokenize(text: str) -> list[Token]:
             spans += [(m.start() + p.start(), m.start() + p.end()) for p in _PATH_PIECE.finditer(m[0])]
         else:
             spans.append(m.span())
-    return [Token(text[start:end], start, end, i) for i, (start, end) in enumerate(spans)]
+    return [GoalToken(text[start:end], start, end, i) for i, (start, end) in enumerate(spans)]
 
 
-def meaningful(text: str) -> list[Token]:
+def meaningful(text: str) -> list[GoalToken]:
     """The tokens of a text without marks, articles and courtesies."""
     left = without_marks(text)
     words = [_plain(t) for t in left]
@@ -83,7 +83,7 @@ def meaningful(text: str) -> list[Token]:
     return left[first:last]
 
 
-def without_marks(text: str) -> list[Token]:
+def without_marks(text: str) -> list[GoalToken]:
     """The tokens of a text without marks and articles, and without *no.* before a number."""
     tokens = tokenize(text)
     numbering = {
@@ -98,7 +98,7 @@ def without_marks(text: str) -> list[Token]:
 _NUMBERING = frozenset({"no", "nr"})
 
 
-def _plain(token: Token) -> str:
+def _plain(token: GoalToken) -> str:
     return token.text.casefold().replace("’", "'")
 
 
@@ -129,22 +129,22 @@ def _key(part: str) -> tuple[str, ...]:
     return () if PLACE_MARK in part else tuple(stem(t.text) for t in without_marks(part))
 
 
-def split_parts(tokens: Sequence[Token], same: Same) -> list[Part]:
+def split_parts(tokens: Sequence[GoalToken], same: Same) -> list[GoalPart]:
     """The tokens as parts, the longest that is interchangeable first."""
     stems = [stem(t.text) for t in tokens]
     longest = max(map(len, same), default=1)
-    found: list[Part] = []
+    found: list[GoalPart] = []
     at = 0
     while at < len(tokens):
         sizes = range(min(longest, len(tokens) - at), 0, -1)
         size = next((n for n in sizes if tuple(stems[at : at + n]) in same), 1)
         known = tuple(stems[at : at + size])
-        found.append(Part(same.get(known, known[0]), tokens[at : at + size]))
+        found.append(GoalPart(same.get(known, known[0]), tokens[at : at + size]))
         at += size
     return found
 
 
-def find_joints(parts: Sequence[Part], text: str) -> list[list[int]]:
+def find_joints(parts: Sequence[GoalPart], text: str) -> list[list[int]]:
     """For each part, where a joint or a courtesy that begins there ends: it says nothing about what is asked for."""
     words = [_plain(p.tokens[0]) if len(p.tokens) == 1 else "" for p in parts]
     joints = [[at + 1] if _is_joint(p, text) else [] for at, p in enumerate(parts)]
@@ -157,7 +157,7 @@ def find_joints(parts: Sequence[Part], text: str) -> list[list[int]]:
     return joints
 
 
-def _is_joint(part: Part, text: str) -> bool:
+def _is_joint(part: GoalPart, text: str) -> bool:
     """Whether it joins what stands beside it; a sign that touches what follows does not, as in -5."""
     token = part.tokens[0]
     if len(part.tokens) != 1 or token.text.casefold() not in _JOINTS:
@@ -189,7 +189,7 @@ def asks_for_facts(goal: str) -> bool:
 _STARTS = frozenset({"", ",", ";", ":", "and", "so", "hi", "hello", "hey", "there", "please", "pls", "thanks"})
 
 
-def find_joined(parts: Sequence[Part], text: str) -> list[bool]:
+def find_joined(parts: Sequence[GoalPart], text: str) -> list[bool]:
     """For each part, whether no mark stands between it and the one before."""
     ends = [0, *(p.tokens[-1].end for p in parts)]
     return [MARKS.isdisjoint(text[end : p.tokens[0].start]) for end, p in zip(ends, parts, strict=False)]

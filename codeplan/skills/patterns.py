@@ -1,8 +1,8 @@
 """Patterns of words with places for values: ``(pay|settle) [the] invoice {the_item}``.
 
 Alternatives stand in round brackets, what may be left out in square ones, with ``|`` between alternatives; a backslash
-before one of these signs makes it a word. A model wrote a pattern, and whoever can speak to it: a pattern never becomes
-a regular expression, and is matched in time that its length times the goal's bounds.
+before one of these signs makes it a word. A model wrote a pattern, and strangers may have spoken to it: a pattern never
+becomes a regular expression, and is matched in a bounded number of steps.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _SIGNS = re.compile(r"\\[()\[\]|\\]|[()\[\]|]|[^()\[\]|\\]+|\\")
 _HAS_SIGNS = re.compile(r"[()\[\]|\\]")
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """A parameter's place in a pattern."""
 
     name: str
 
 
-class Choice(NamedTuple):
+class PatternChoice(NamedTuple):
     """One of several sequences; an empty one may be left out."""
 
     ways: tuple[Pattern, ...]
 
 
-Pattern: TypeAlias = "tuple[str | Place | Choice, ...]"
+Pattern: TypeAlias = "tuple[str | ValuePlace | PatternChoice, ...]"
 
 
 class Bound(NamedTuple):
@@ -100,12 +100,12 @@ class _Reader:
         ways[-1] = (*ways[-1], *_items(run, self._same, whole=False))
         self.is_damaged |= (self._signs[self.at] if self.at < len(self._signs) else "") != closing
         kept = [way for way in ways if way != ("no",)]  # a number's, which no goal has: see goal_words
-        return kept[0] if len(kept) == 1 else (Choice(tuple(kept)),)
+        return kept[0] if len(kept) == 1 else (PatternChoice(tuple(kept)),)
 
-    def _read_inner(self, sign: str, depth: int) -> Choice:
+    def _read_inner(self, sign: str, depth: int) -> PatternChoice:
         inner = self.read(")" if sign == "(" else "]", depth + 1)
         self.at += 1
-        return Choice((inner,) if sign == "(" else (inner, ()))
+        return PatternChoice((inner,) if sign == "(" else (inner, ()))
 
 
 def _items(text: str, same: Same, *, whole: bool) -> Pattern:
@@ -113,18 +113,18 @@ def _items(text: str, same: Same, *, whole: bool) -> Pattern:
     names = iter(PLACE.findall(text))
     marked = PLACE.sub(f" {PLACE_MARK} ", text.replace(PLACE_MARK, ""))
     parts = split_parts(meaningful(marked) if whole else without_marks(marked), same)
-    return tuple(Place(next(names)) if p.tokens[0].text == PLACE_MARK else p.word for p in parts)
+    return tuple(ValuePlace(next(names)) if p.tokens[0].text == PLACE_MARK else p.word for p in parts)
 
 
 def without_words(pattern: Pattern, words: Collection[str]) -> Pattern | None:
     """The pattern without those alternatives that have one of these words; None if it has one itself."""
-    kept: list[str | Place | Choice] = []
+    kept: list[str | ValuePlace | PatternChoice] = []
     for node in pattern:
-        if isinstance(node, Choice):
+        if isinstance(node, PatternChoice):
             ways = tuple(way for each in node.ways if (way := without_words(each, words)) is not None)
             if not ways:
                 return None
-            kept.append(Choice(ways))
+            kept.append(PatternChoice(ways))
         elif node in words:
             return None
         else:
@@ -135,16 +135,16 @@ def without_words(pattern: Pattern, words: Collection[str]) -> Pattern | None:
 def without_words_before_values(pattern: Pattern, words: Collection[str]) -> Pattern | None:
     """The pattern without those alternatives that have one of these words before a value; None if it has one itself."""
     last = max((i for i, node in enumerate(pattern) if _has_place(node)), default=-1)
-    kept: list[str | Place | Choice] = []
+    kept: list[str | ValuePlace | PatternChoice] = []
     for i, node in enumerate(pattern):
-        if i > last or isinstance(node, Place):
+        if i > last or isinstance(node, ValuePlace):
             kept.append(node)
-        elif isinstance(node, Choice):
+        elif isinstance(node, PatternChoice):
             prune = without_words_before_values if i == last else without_words
             ways = tuple(way for each in node.ways if (way := prune(each, words)) is not None)
             if not ways:
                 return None
-            kept.append(Choice(ways))
+            kept.append(PatternChoice(ways))
         elif node in words:
             return None
         else:
@@ -152,16 +152,16 @@ def without_words_before_values(pattern: Pattern, words: Collection[str]) -> Pat
     return tuple(kept)
 
 
-def _has_place(node: str | Place | Choice) -> bool:
-    if isinstance(node, Choice):
+def _has_place(node: str | ValuePlace | PatternChoice) -> bool:
+    if isinstance(node, PatternChoice):
         return any(_has_place(each) for way in node.ways for each in way)
-    return isinstance(node, Place)
+    return isinstance(node, ValuePlace)
 
 
-def flatten(pattern: Pattern) -> Iterator[str | Place]:
+def flatten(pattern: Pattern) -> Iterator[str | ValuePlace]:
     """All words and places of a pattern."""
     for node in pattern:
-        if isinstance(node, Choice):
+        if isinstance(node, PatternChoice):
             for way in node.ways:
                 yield from flatten(way)
         else:
@@ -172,12 +172,12 @@ def count_words(pattern: Pattern) -> int:
     """The least number of words with which the pattern is met; places are no words."""
     least = 0
     for node in pattern:
-        least += min(map(count_words, node.ways)) if isinstance(node, Choice) else isinstance(node, str)
+        least += min(map(count_words, node.ways)) if isinstance(node, PatternChoice) else isinstance(node, str)
     return least
 
 
 def has_choice(pattern: Pattern) -> bool:
-    return any(isinstance(node, Choice) for node in pattern)
+    return any(isinstance(node, PatternChoice) for node in pattern)
 
 
 class Work:
@@ -193,7 +193,7 @@ class Work:
             raise TooManyWays
 
 
-class Goal(NamedTuple):
+class GoalWords(NamedTuple):
     """The parts of a goal, and for each parameter and part, where a value that begins there may end.
 
     ``joints`` are where the joints that begin at a part end; ``joined`` is whether no mark stands before it. ``led``
@@ -208,12 +208,12 @@ class Goal(NamedTuple):
     work: Work
 
 
-def match_whole(pattern: Pattern, goal: Goal) -> list[Binding]:
+def match_whole(pattern: Pattern, goal: GoalWords) -> list[Binding]:
     """The ways in which all words of the goal are those of the pattern. Raises: TooManyWays."""
     return _advance(pattern, {0: [()]}, goal).get(len(goal.words), [])
 
 
-def _advance(pattern: Pattern, states: _States, goal: Goal) -> _States:
+def _advance(pattern: Pattern, states: _States, goal: GoalWords) -> _States:
     for node in pattern:
         if not states:
             break
@@ -221,17 +221,17 @@ def _advance(pattern: Pattern, states: _States, goal: Goal) -> _States:
     return states
 
 
-def _step(node: str | Place | Choice, states: _States, goal: Goal) -> _States:
+def _step(node: str | ValuePlace | PatternChoice, states: _States, goal: GoalWords) -> _States:
     """The states after one more node."""
     goal.work.spend(len(states))
     after: _States = {}
-    if isinstance(node, Choice):
+    if isinstance(node, PatternChoice):
         for way in node.ways:
             for at, bindings in _advance(way, states, goal).items():
                 _add(after, at, bindings)
         return after
     for at, bindings in states.items():
-        if isinstance(node, Place):
+        if isinstance(node, ValuePlace):
             for end in goal.values[node.name][at] if at < len(goal.words) and node.name in goal.values else ():
                 bound = Bound(node.name, at, end)
                 _add(after, end, [(*b, bound) for b in bindings if _agree(b, bound, goal)])
@@ -240,7 +240,7 @@ def _step(node: str | Place | Choice, states: _States, goal: Goal) -> _States:
     return after
 
 
-def _agree(binding: Binding, new: Bound, goal: Goal) -> bool:
+def _agree(binding: Binding, new: Bound, goal: GoalWords) -> bool:
     """Whether a value is the same wherever it stands."""
     words = goal.words[new.start : new.end]
     return all(goal.words[b.start : b.end] == words for b in binding if b.name == new.name)
@@ -256,7 +256,7 @@ def _add(states: _States, at: int, bindings: list[Binding]) -> None:
 # ------------------------------------------------------------------ frames
 
 
-class Frame(NamedTuple):
+class GoalFrame(NamedTuple):
     """How a goal is said in pieces, in any order: each thing of ``does`` once, in one of its ways, and each value once,
     in a way of ``does`` or ``has``. ``beginning`` has the ways by their first words; None stands for a value.
     """
@@ -265,22 +265,22 @@ class Frame(NamedTuple):
     beginning: Mapping[str | None, Sequence[tuple[int, Pattern]]]
 
 
-def make_frame(does: Sequence[Sequence[Pattern]], has: Sequence[Pattern]) -> Frame:
+def make_frame(does: Sequence[Sequence[Pattern]], has: Sequence[Pattern]) -> GoalFrame:
     """The frame of these things that the goal says, and ways to give values."""
     beginning: dict[str | None, list[tuple[int, Pattern]]] = {}
     for thing, patterns in (*((1 << i, ways) for i, ways in enumerate(does)), (0, has)):
         for pattern in patterns:
             for word in _first_words(pattern):
                 beginning.setdefault(word, []).append((thing, pattern))
-    return Frame(len(does), beginning)
+    return GoalFrame(len(does), beginning)
 
 
 def _first_words(pattern: Pattern) -> set[str | None]:
     """The words with which the pattern may begin; None for a value."""
     found: set[str | None] = set()
     for node in pattern:
-        if not isinstance(node, Choice):
-            return found | {None if isinstance(node, Place) else node}
+        if not isinstance(node, PatternChoice):
+            return found | {None if isinstance(node, ValuePlace) else node}
         found |= {word for way in node.ways for word in _first_words(way)}
         if not any(map(_may_be_empty, node.ways)):
             break
@@ -288,7 +288,7 @@ def _first_words(pattern: Pattern) -> set[str | None]:
 
 
 def _may_be_empty(pattern: Pattern) -> bool:
-    return all(isinstance(node, Choice) and any(map(_may_be_empty, node.ways)) for node in pattern)
+    return all(isinstance(node, PatternChoice) and any(map(_may_be_empty, node.ways)) for node in pattern)
 
 
 class _Piece(NamedTuple):
@@ -308,7 +308,7 @@ class _Said(NamedTuple):
     leads: bool
 
 
-def match_frame(frame: Frame, goal: Goal) -> list[Binding]:
+def match_frame(frame: GoalFrame, goal: GoalWords) -> list[Binding]:
     """The ways in which the goal is said in pieces, with nothing left. Raises: TooManyWays."""
     states: list[set[_Said]] = [set() for _ in range(len(goal.words) + 1)]
     states[0].add(_Said(0, (), leads=False))
@@ -322,7 +322,7 @@ def match_frame(frame: Frame, goal: Goal) -> list[Binding]:
     return [said.binding for said in states[-1] if said.things == (1 << frame.does) - 1]
 
 
-def _say(said: _Said, piece: _Piece, at: int, goal: Goal) -> _Said | None:
+def _say(said: _Said, piece: _Piece, at: int, goal: GoalWords) -> _Said | None:
     """What is said with one more piece, which begins at a word; None if it says a thing again, or a value otherwise."""
     if said.things & piece.thing or not all(_agree(said.binding, b, goal) for b in piece.binding):
         return None
@@ -333,7 +333,7 @@ def _say(said: _Said, piece: _Piece, at: int, goal: Goal) -> _Said | None:
     return _Said(said.things | piece.thing, (*said.binding, *new), leads)
 
 
-def _pieces(frame: Frame, at: int, goal: Goal) -> Iterator[_Piece]:
+def _pieces(frame: GoalFrame, at: int, goal: GoalWords) -> Iterator[_Piece]:
     """The pieces of the frame that begin at a word."""
     for word in (goal.words[at], None):
         for thing, pattern in frame.beginning.get(word, ()):

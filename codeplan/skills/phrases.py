@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -52,11 +52,11 @@ from codeplan.skills.parameter_binding import (
 from codeplan.skills.patterns import (
     PLACE,
     Binding,
-    Frame,
-    Goal,
+    GoalFrame,
+    GoalWords,
     Pattern,
-    Place,
     TooManyWays,
+    ValuePlace,
     Work,
     count_words,
     escape,
@@ -127,7 +127,7 @@ def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | No
 
 
 def _find_values(
-    skill: Skill, goal: str, own: Mapping[str, OwnValue], names: Collection[str]
+    skill: Skill, goal: str, own: Mapping[str, OwnValue], names: frozenset[str]
 ) -> list[dict[str, SkillParameterValue]]:
     """All values that fit the goal, in some reading that has those of ``names``; others are the plan's own.
 
@@ -137,7 +137,7 @@ def _find_values(
     parts = split_parts(meaningful(goal), grammar.same)
     spans = {name: find_spans(value, parts, goal, grammar.known) for name, value in own.items()}
     words, led = [part.word for part in parts], find_led(read_parameters(skill.plan))
-    known = Goal(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
+    known = GoalWords(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
     if any(match_whole(pattern, known) for pattern in grammar.other):
         return []
     every = _names(skill)
@@ -189,7 +189,7 @@ class _Grammar(NamedTuple):
     """The phrases and the pieces of a skill, in canonical form, its interchangeable words, and all that they know."""
 
     phrases: tuple[Pattern, ...]
-    frame: Frame
+    frame: GoalFrame
     other: tuple[Pattern, ...]
     same: dict[tuple[str, ...], str]
     known: frozenset[str]
@@ -332,7 +332,7 @@ def _read_phrase(phrase: str, same: Same, names: _Names) -> Pattern | None:
         return None
     if has_choice(pattern):
         return without_words(pattern, names.denials)
-    pairs = [(a, b) for a, b in itertools.pairwise(pattern) if isinstance(a, Place) and isinstance(b, Place)]
+    pairs = [(a, b) for a, b in itertools.pairwise(pattern) if isinstance(a, ValuePlace) and isinstance(b, ValuePlace)]
     return pattern if all(names.may_touch(a.name, b.name) for a, b in pairs) else None
 
 
