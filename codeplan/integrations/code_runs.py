@@ -80,6 +80,7 @@ class _Wrapped(msgspec.Struct, frozen=True):
 
     plan: str
     definitions: str
+    before: tuple[str, ...] = ()
     lost: dict[str, str] = {}
 
 
@@ -120,7 +121,8 @@ class CodeRunner:
         Raises: UsageError, InfrastructureError: as ``codeplan.execute``; what the code does wrong is in the result.
         """
         try:
-            given = {"definitions": before.definitions, "gone": [*before.variables.dropped]}
+            tools = [tool.name for tool in self.toolset.tools]
+            given = {"definitions": before.definitions, "gone": [*before.variables.dropped], "tools": tools}
             found = self._sandbox.analyse("snippet", code, given)
             if isinstance(found, Rejected):
                 return CodeRun(fault=_refusal(found, code, before), kept=before)
@@ -141,14 +143,27 @@ def _read(execution: Execution, wrapped: _Wrapped, before: Kept) -> CodeRun:
         return CodeRun(fault=f"the code was ended: {result.reason}", acted=acted, kept=before)
     if isinstance(outcome, Rejected):
         return CodeRun(fault=_refusal(outcome, outcome.source, before, wrapped.lost), kept=before)
-    kept = Kept(wrapped.definitions, outcome.checkpoint or before.variables)
+    is_inside = isinstance(outcome, Finished) or outcome.step is not None
+    failed = None if is_inside else _definition_at(outcome.line, wrapped.before)
+    texts = wrapped.definitions if failed is None else "\n".join(t for t in wrapped.before if t is not failed)
+    kept = Kept(texts, outcome.checkpoint or before.variables)
     run = CodeRun(printed=escape_surrogates(outcome.output), acted=acted, kept=kept)
     if isinstance(outcome, Finished):
         return replace(run, value=showable(outcome.value), note=outcome.value_fault)
     stopped_by = outcome.reason if isinstance(outcome, Replan) else ""
-    return replace(
-        run, fault=escape_surrogates(_fault(outcome) + _at_line(source, outcome.line)), stopped_by=stopped_by
-    )
+    forgotten = "" if failed is None else "; this definition of earlier code is forgotten, and nothing else ran"
+    fault = escape_surrogates(_fault(outcome) + _at_line(source, outcome.line) + forgotten)
+    return replace(run, fault=fault, stopped_by=stopped_by)
+
+
+def _definition_at(line: int | None, definitions: tuple[str, ...]) -> str | None:
+    """The definition on this line of those that a plan begins with, where one failed as it was made again."""
+    last = 0
+    for text in definitions:
+        last += text.count("\n") + 1
+        if line is not None and line <= last:
+            return text
+    return None
 
 
 def showable(value: Any) -> Any:

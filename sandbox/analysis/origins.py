@@ -569,19 +569,25 @@ class _Interpreter:
         for key in sorted(self.class_keys):
             for name, held in list(self.heap[key].items()):
                 if key in self.library or name == ANY or _is_hook(name) or name in more:
-                    found |= self._call_any(held, given)
+                    found |= self._call_any(held, given, key[0])
         return found
 
-    def _call_any(self, functions: Iterable[str | Ref], given: Iterable[str | Ref]) -> set[str | Ref]:
-        """What these functions return, each called with these atoms."""
+    def _call_any(self, functions: Iterable[str | Ref], given: Iterable[str | Ref], line: int) -> set[str | Ref]:
+        """What these functions return, each called with these atoms. Tools among them get them wherever they stand."""
         found: set[str | Ref] = set()
-        for atom in [*functions]:
-            if isinstance(atom, Ref) and atom.kind == "fn":
-                self.give_all(self.functions[atom.key], given)
-                found |= self.functions[atom.key].result
-            elif isinstance(atom, Ref) and atom.kind == "bound" and atom.key:
-                self.store({Ref("cell", atom.key)}, ANY, given)
+        for kind, key in [(atom.kind, atom.key) for atom in functions if isinstance(atom, Ref)]:
+            if kind == "fn":
+                self.give_all(self.functions[key], given)
+                found |= self.functions[key].result
+            elif kind == "bound" and key:
+                self.store({Ref("cell", key)}, ANY, given)
                 found |= {*given}
+            elif kind == "method":
+                self.loose.add(key)
+                self.grow(self.sites[key, line, line].arguments[ANY], given)
+                found |= {f"tool:{key}", *given}
+            elif kind == "ask":
+                found.add(UNKNOWN)
         return found
 
     # ------------------------------------------------------------------ names
@@ -684,21 +690,12 @@ class _Interpreter:
         if self.new and "__getattr__" in self.methods:
             found |= self._hooks({*base, REVISION})
         if _OBJECT in base and _FLAT in found:  # ``v = property(f)``
-            found |= self._results(found, base)
+            found |= self._call_any({a for a in found if _is_called_later(a)}, base, 1)
         for function in self.methods.get(name, ()):
             self.give(function, function.positional[:1], base)
             found |= {Ref("fn", _place(function.node))}
             if name in self.properties:
                 found |= function.result
-        return found
-
-    def _results(self, functions: Value, base: Value) -> set[str | Ref]:
-        """What those of the values that are functions of the plan return, called on ``base``."""
-        found: set[str | Ref] = set()
-        for atom in functions:
-            if isinstance(atom, Ref) and atom.kind == "fn":
-                self.give_all(self.functions[atom.key], base)
-                found |= self.functions[atom.key].result
         return found
 
     def _subscript(self, node: ast.Subscript) -> Value:
@@ -819,7 +816,8 @@ class _Interpreter:
             elif atom.kind == "fn":
                 found |= self._call_function(self.functions[atom.key], arguments, mixed)
                 if (key := _heap_key(atom)) in self.heap:  # ``singledispatch``
-                    found |= self._results(frozenset(self.heap[key][ANY]), arguments.every)
+                    more = {a for a in self.heap[key][ANY] if _is_called_later(a)}
+                    found |= self._call_any(more, arguments.every, node.lineno)
             elif atom.kind == "method":
                 found |= self._call_tool(atom.key, node, arguments, mixed)
             elif atom.kind == "ask":
@@ -955,6 +953,9 @@ class _Interpreter:
         found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
         arguments.is_bound = True
         for name in _MAKERS:
+            known = {Ref("fn", _place(function.node)) for function in self.methods.get(name, ())}
+            returned = self._call_any(self.heap[made.key][name] - known, {*found, *arguments.every}, node.lineno)
+            found |= returned - {_FLAT} if name in _GIVERS else _NOTHING
             for function in self.methods.get(name, ()):
                 self.give(function, function.positional[:1], found)
                 returned = self._call_function(function, arguments, _NOTHING)
@@ -1113,9 +1114,10 @@ class _Interpreter:
         for decorator in reversed(node.decorator_list):
             place, held = ast.copy_location(ast.Call(decorator, [], []), decorator), self.value(decorator)
             if _OBJECT in held:  # a ContextDecorator
-                self._call_exits(self.flat(*(self.functions[a.key].seen for a in value if _is_function(a))))
-            own = frozenset(a for a in held if not isinstance(a, Ref) or a.kind in ("fn", "cell", "bound"))
-            value |= self.call(own, place, _Arguments.of([value]))
+                own = [a.key for a in value if isinstance(a, Ref) and a.kind == "fn"]
+                self._call_exits(self.flat(*(self.functions[each].seen for each in own)))
+            called = frozenset(a for a in held if not isinstance(a, Ref) or a.kind in (*_CALLED, "cell"))
+            value |= self.call(called, place, _Arguments.of([value]))
         return value
 
     def _class(self, node: ast.ClassDef) -> None:
@@ -1133,8 +1135,8 @@ class _Interpreter:
             self.is_changed |= not keys <= self.library
             self.library |= keys
         given = _NOTHING.union(*(self.value(keyword.value) for keyword in node.keywords))
-        for function in self.methods.get("__init_subclass__", ()) if given else ():
-            self.give_all(function, given | made)
+        if given:
+            self._call_on_class("__init_subclass__", given | made)
         outer, key = self.scope, _place(node)
         if key not in self.classes:
             self.classes[key] = _Scope(outer.around(), bound_names(node.body), ())
@@ -1144,14 +1146,18 @@ class _Interpreter:
             self.block([each])
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._add_method(each)
-        held, self.scope = self.scope.ever, outer
-        for name, value in held.items():
+        attributes, self.scope = self.scope.ever, outer
+        for name, value in attributes.items():
             self.store(made, name, value)
-        for function in self.methods.get("__set_name__", ()):
-            self.give_all(function, made)
+        self._call_on_class("__set_name__", made)
         if not keys.isdisjoint(self.library | self.enums):
-            self._add_members(made, held)
+            self._add_members(made, attributes)
         self.set_name(node.name, made | self._decorated(node, made))
+
+    def _call_on_class(self, name: str, given: Value) -> None:
+        """The methods of this name are called as a class is made."""
+        for key in sorted(self.class_keys):
+            self._call_any(self.heap[key][name], given, key[0])
 
     def _add_members(self, made: Value, held: Mapping[str, Iterable[str | Ref]]) -> None:
         """The members of an Enum are objects that it makes of their values."""
@@ -1459,6 +1465,11 @@ def _is_hook(name: str) -> bool:
 
 def _is_function(atom: str | Ref) -> bool:
     return isinstance(atom, Ref) and atom.kind == "fn"
+
+
+def _is_called_later(atom: str | Ref) -> bool:
+    """Whether a value is a function of the plan, or a tool, that a property or the like calls."""
+    return isinstance(atom, Ref) and atom.kind in ("fn", "method")
 
 
 def _is_made_elsewhere(atom: str | Ref) -> bool:

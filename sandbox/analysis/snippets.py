@@ -25,25 +25,28 @@ def wrap_snippet(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
     ``definitions`` is the text of the functions, classes, imports and lambdas of earlier snippets; it stands before the
     plan, but for definitions that read variables which are ``gone``. The result has ``plan``, ``definitions`` for the
-    next snippet, and ``lost``: for each name that is left out, a gone name that it reads. A text that defines
-    ``solution`` is a plan already. Raises RejectedPlanError if the source is not Python.
+    next snippet, ``before``: the texts of those that stand before this plan, and ``lost``: for each name that is left
+    out, a gone name that it reads. A definition that uses one of the ``tools`` while it is made is not kept: it would
+    act again before each snippet. A text that defines ``solution`` is a plan already. Raises RejectedPlanError if the
+    source is not Python.
     """
-    given, gone = arguments.get("definitions", ""), arguments.get("gone", [])
-    if not isinstance(given, str) or not isinstance(gone, list) or arguments.keys() - {"definitions", "gone"}:
-        raise ValueError("a snippet takes the text of its definitions and the names that are gone, and nothing else")
+    given, gone, tools = arguments.get("definitions", ""), arguments.get("gone", []), arguments.get("tools", [])
+    is_known = isinstance(given, str) and isinstance(gone, list) and isinstance(tools, list)
+    if not is_known or arguments.keys() - {"definitions", "gone", "tools"}:
+        raise ValueError("a snippet takes the text of its definitions and the names that are gone and of tools alone")
     tree = parse_plan(source)
     if any(isinstance(node, ast.FunctionDef) and node.name == "solution" for node in tree.body):
-        return {"plan": source, "definitions": given, "lost": {}}
+        return {"plan": source, "definitions": given, "before": [], "lost": {}}
     own = bound_names(tree.body) | _names_of(tree.body)
     earlier = [(names, text) for names, text in _definitions(given) if not names & own]
     lost = _lost(earlier, frozenset(gone) - own)
     before = [text for names, text in earlier if not names & lost.keys()]
     kept = list(before)
-    for _, text in _definitions(source):
+    for _, text in _definitions(source, frozenset({"agent", *tools})):
         if sum(map(len, kept)) + len(text) <= MAX_DEFINITIONS_CHARS:
             kept.append(text)
     plan = "\n".join([*before, _HEAD + _as_body(source, tree)])
-    return {"plan": plan, "definitions": "\n".join(kept), "lost": lost}
+    return {"plan": plan, "definitions": "\n".join(kept), "before": before, "lost": lost}
 
 
 def _lost(definitions: list[tuple[frozenset[str], str]], gone: frozenset[str]) -> dict[str, str]:
@@ -77,15 +80,29 @@ def _global_names(text: str) -> frozenset[str]:
     )
 
 
-def _definitions(source: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the names and the text of each definition that the code makes at its margin."""
+def _definitions(source: str, but: frozenset[str] = frozenset()) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield the names and the text of each definition at the code's margin that uses none ``but`` these names."""
     lines = _LINE_END.split(source)
     for node in parse_plan(source).body:
         if isinstance(node, _Definition) and not (isinstance(node, ast.Assign) and not _is_function(node)):
+            if not but.isdisjoint(_names_used(node)):
+                continue
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             simple = isinstance(node, ast.Import | ast.ImportFrom | ast.Assign)
             text = ast.get_source_segment(source, node) if simple else "\n".join(lines[first - 1 : node.end_lineno])
             yield bound_names([node]) | _names_of([node]), text or ""
+
+
+def _names_used(node: ast.AST) -> Iterator[str]:
+    """Yield the names that are read while a definition is made: not those in the bodies of its functions."""
+    for name, part in ast.iter_fields(node):
+        if name == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        for each in part if isinstance(part, list) else [part]:
+            if isinstance(each, ast.AST):
+                yield from _names_used(each)
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield node.id
 
 
 def _is_function(node: ast.Assign) -> bool:

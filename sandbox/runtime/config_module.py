@@ -80,11 +80,12 @@ class SectionProxy:
 _KINDS: Any = (configparser.ConfigParser, configparser.RawConfigParser)
 
 
-def _own(parser: Any) -> Any:
+def _own(parser: Any) -> configparser.RawConfigParser:
     """Return Python's own parser that a plan's holds. A plan may have put any object there, to have it written to."""
     if type(parser._own) not in _KINDS:
         raise TypeError("a ConfigParser is needed here")
-    return parser._own
+    own: configparser.RawConfigParser = parser._own
+    return own
 
 
 class ConfigParser:
@@ -105,7 +106,7 @@ class ConfigParser:
 
     @optionxform.setter
     def optionxform(self, function: Any) -> None:
-        _own(self).optionxform = function
+        _own(self).optionxform = function  # type: ignore[method-assign]
 
     def read(self, filenames: Any, encoding: Any = None) -> None:
         """Raises: OSError: there are no files."""

@@ -173,3 +173,38 @@ def test_authorized_imports_are_loaded_in_the_cage_by_name_alone():
 def test_a_value_that_is_no_data_is_refused_where_it_enters():
     with pytest.raises(UsageError, match="'socket' cannot become data"):
         executor().send_variables({"socket": object()})
+
+
+def test_a_definition_that_calls_a_tool_while_it_is_made_does_not_call_it_again():
+    asked = []
+
+    def look(item: str) -> str:
+        """Look for an item."""
+        asked.append(item)
+        return item
+
+    running = CagedExecutor()
+    running.send_tools({"look": look})
+    running("class Found:\n    item = look('key')\n    def again(self):\n        return look('lamp')")
+    running("def default(x=look('box')):\n    return x\ndef later():\n    return look('desk')")
+    assert running("later()").output == "desk"
+    assert asked == ["key", "box", "desk"]
+    with pytest.raises(InterpreterError, match="`Found` is not defined"):
+        running("Found()")
+
+
+def test_a_definition_that_fails_when_it_is_made_again_is_forgotten():
+    running = executor()
+    with pytest.raises(InterpreterError, match="always"):
+        running("def one():\n    return 1\nclass Bad:\n    raise ValueError('always')")
+    with pytest.raises(InterpreterError, match="this definition of earlier code is forgotten, and nothing else ran"):
+        running("one()")
+    assert running("one()").output == 1
+
+
+def test_a_definition_that_fails_when_it_is_called_is_kept():
+    running = executor()
+    running("def bad(x):\n    return 1 / x")
+    with pytest.raises(InterpreterError, match="ZeroDivisionError"):
+        running("bad(0)")
+    assert running("bad(1)").output == 1

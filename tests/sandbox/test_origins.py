@@ -245,6 +245,10 @@ LAUNDERERS = {
     "extra name like a positional one": "def f(x, /, **k):\n    return k['x']\n{w} = f(1, x={v})",
     "generator that delegates": "saved = []\nclass G:\n    def __iter__(self):\n        return self\n    def __next__(self):\n        return 1\n    def send(self, x):\n        saved.append(x)\ndef outer_():\n    yield from G()\ng_{n} = outer_()\nnext(g_{n})\ng_{n}.send({v})\n{w} = saved[0]",
     "mapping of one's own": "class M:\n    def keys(self):\n        return [{v}]\n    def __getitem__(self, k):\n        return k\n{w} = list({{**M()}})[0]",
+    "lambda as a constructor": "saved = []\nclass C:\n    pass\nC.__init__ = lambda self, x: saved.append(x)\nC({v})\n{w} = saved[0]",
+    "lambda as a hook of a class": "saved = []\nclass D:\n    __set_name__ = lambda self, o, n: saved.append(o.x)\nclass C:\n    x = {v}\n    y = D()\n{w} = saved[0]",
+    "tool as a special method": "class C:\n    __getitem__ = staticmethod(agent.note)\n{w} = C()[{v}]",
+    "tool as a decorator": "@agent.note\n@lambda f: {v}\ndef f():\n    pass\n{w} = f",
     "while carry": "x = y = z = ''\nn = 0\nwhile n < 4:\n    {w} = z\n    z = y\n    y = x\n    x = {v}\n    n += 1",
 }
 
@@ -401,6 +405,7 @@ def solution(agent, start_from=1):
         "agent.send(*[t])",
         "agent.send(**{'to': t})",
         "(lambda a: a.send(t))(agent)",
+        "class C: __contains__ = staticmethod(agent.send)\n    agent.send('ok'); t in C()",
     ],
 )
 def test_a_tool_that_is_called_in_another_way_is_followed(call: str) -> None:
