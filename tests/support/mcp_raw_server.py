@@ -63,9 +63,9 @@ ANSWERS = {
 
 
 def progress(arguments, token):
-    """Report progress ``reports`` times, every 0.4 s, and then answer."""
+    """Report progress ``reports`` times, every 0.1 s, and then answer."""
     for step in range(arguments["reports"]):
-        time.sleep(0.4)
+        time.sleep(0.1)
         send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step}})
     return text("done")
 
