@@ -278,7 +278,7 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     """Return an attribute as a plan may have it: Python's own methods that reach further are guarded."""
     if name in _WRAPPED:
         return _guard_method(found, name, texts)
-    if type(found) is FunctionType and _is_of_runtime(owner, name, found):
+    if _is_of_runtime(owner, name, found):
         return _unbound(found)
     if name in _CAUSES:
         return found if issubclass(type(found), Exception) else None
@@ -296,8 +296,10 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     return dict(found) if type(found) is MappingProxyType else found
 
 
-def _is_of_runtime(owner: Any, name: str, function: FunctionType) -> bool:
+def _is_of_runtime(owner: Any, name: str, function: object) -> bool:
     """Return whether a class, or the ``super()`` of one, has this function from a class that is not the plan's."""
+    if type(function) is not FunctionType:
+        return False
     kind = _SUPER_SELF(owner) if type(owner) is super else owner
     return is_class(kind) and any(k.__dict__.get(name) is function and not is_own_class(k) for k in kind.__mro__)
 

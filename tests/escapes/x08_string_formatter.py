@@ -5,7 +5,7 @@
 def solution(agent, start_from=1):
     try:
         import string
-        print("CANARY-WALK", string.Formatter)
+        print("CANARY-WALK", string.Formatter().format("{0.__class__.__init__.__globals__}", string.Formatter()))
     except AttributeError:
         pass
     import collections
