@@ -592,6 +592,8 @@ MAX_SKIPPED = 5
 """Maximum number of lines about manifests that were left out."""
 
 _ALREADY_IMPORTED = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
+_INTERRUPTED_HOOK = "ignore::pluggy.PluggyTeardownRaisedWarning"  # Ctrl-C within a hook: it shows KeyboardInterrupt
+_WARNINGS = ("-W", _ALREADY_IMPORTED, "-W", _INTERRUPTED_HOOK)
 """The command line imports codeplan before pytest can rewrite its assertions. Without this filter pytest warns,
 and fails in projects that turn warnings into errors.
 """
@@ -626,7 +628,7 @@ def run_tests(
     plugin = [] if _is_installed() else ["-p", "codeplan.testing.plugin"]
     watch = SessionWatch()
     ours = [*plugin, *ARGUMENTS, *_storage(given)]
-    code = int(pytest.main([*ours, *given[:end], "-W", _ALREADY_IMPORTED, *given[end:]], plugins=[watch]))
+    code = int(pytest.main([*ours, *given[:end], *_WARNINGS, *given[end:]], plugins=[watch]))
     _print_skipped(sorted(watch.skipped))
     if watch.interrupted:
         raise typer.Exit(130)
