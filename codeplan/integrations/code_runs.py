@@ -122,7 +122,12 @@ class CodeRunner:
         """
         try:
             tools = [tool.name for tool in self.toolset.tools]
-            given = {"definitions": before.definitions, "gone": [*before.variables.dropped], "tools": tools}
+            given: dict[str, Any] = {
+                "definitions": before.definitions,
+                "gone": [*before.variables.dropped],
+                "tools": tools,
+            }
+            given["variables"] = [*before.variables.names]
             found = self._sandbox.analyse("snippet", code, given)
             if isinstance(found, Rejected):
                 return CodeRun(fault=_refusal(found, code, before), kept=before)

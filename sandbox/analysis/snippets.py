@@ -24,29 +24,45 @@ def wrap_snippet(source: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return a snippet as a plan of one step, which returns what the snippet's last statement evaluates or assigns.
 
     ``definitions`` is the text of the functions, classes, imports and lambdas of earlier snippets; it stands before the
-    plan, but for definitions that read variables which are ``gone``. The result has ``plan``, ``definitions`` for the
+    plan, but for definitions that read variables which are ``gone``, and those that read one of the ``variables`` while
+    they are made: these begin the step. The result has ``plan``, ``definitions`` for the
     next snippet, ``before``: the texts of those that stand before this plan, and ``lost``: for each name that is left
     out, a gone name that it reads. A definition that uses one of the ``tools`` while it is made is not kept: it would
     act again before each snippet. A text that defines ``solution`` is a plan already. Raises RejectedPlanError if the
     source is not Python.
     """
     given, gone, tools = arguments.get("definitions", ""), arguments.get("gone", []), arguments.get("tools", [])
-    is_known = isinstance(given, str) and isinstance(gone, list) and isinstance(tools, list)
-    if not is_known or arguments.keys() - {"definitions", "gone", "tools"}:
-        raise ValueError("a snippet takes the text of its definitions and the names that are gone and of tools alone")
+    variables = arguments.get("variables", [])
+    is_known = isinstance(given, str) and all(isinstance(names, list) for names in (gone, tools, variables))
+    if not is_known or arguments.keys() - {"definitions", "gone", "tools", "variables"}:
+        raise ValueError("a snippet takes the text of its definitions, and names of variables and tools alone")
     tree = parse_plan(source)
     if any(isinstance(node, ast.FunctionDef) and node.name == "solution" for node in tree.body):
         return {"plan": source, "definitions": given, "before": [], "lost": {}}
     own = bound_names(tree.body) | _names_of(tree.body)
     earlier = [(names, text) for names, text in _definitions(given) if not names & own]
     lost = _lost(earlier, frozenset(gone) - own)
-    before = [text for names, text in earlier if not names & lost.keys()]
-    kept = list(before)
+    there = [(names, text) for names, text in earlier if not names & lost.keys()]
+    late = _made_late(there, frozenset(variables))
+    before = [text for names, text in there if not names & late]
+    inside = [text for names, text in there if names & late]
+    kept = [text for _, text in there]
     for _, text in _definitions(source, frozenset({"agent", *tools})):
         if sum(map(len, kept)) + len(text) <= MAX_DEFINITIONS_CHARS:
             kept.append(text)
-    plan = "\n".join([*before, _HEAD + _as_body(source, tree)])
+    body = "".join(_as_body(text, parse_plan(text)) for text in inside) + _as_body(source, tree)
+    plan = "\n".join([*before, _HEAD + body])
     return {"plan": plan, "definitions": "\n".join(kept), "before": before, "lost": lost}
+
+
+def _made_late(definitions: list[tuple[frozenset[str], str]], variables: frozenset[str]) -> frozenset[str]:
+    """Return the names of the definitions that read a variable while they are made, or one of these."""
+    late: frozenset[str] = frozenset()
+    for names, text in definitions:  # each reads only what stands before it
+        used = frozenset(name for node in parse_plan(text).body for name in _names_used(node))
+        if not used.isdisjoint(late | (variables - frozenset().union(*(names for names, _ in definitions)))):
+            late |= names
+    return late
 
 
 def _lost(definitions: list[tuple[frozenset[str], str]], gone: frozenset[str]) -> dict[str, str]:

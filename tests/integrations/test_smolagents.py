@@ -143,6 +143,15 @@ def test_definitions_that_read_what_was_not_kept_are_missed_alone():
     assert running("kept = 3\ndef seen():\n    return kept\nseen()").output == 3
 
 
+def test_definitions_that_read_a_variable_while_they_are_made_are_made_with_it():
+    running = executor()
+    running(
+        "size = 2\ndef grow(x, by=size):\n    return x + by\nclass Box:\n    height = size\nclass Crate(Box):\n    pass"
+    )
+    running("size = 5")
+    assert running("grow(1), Crate.height, Crate().height").output == (6, 5, 5)
+
+
 def test_arguments_of_the_task_are_variables_and_optional_arguments_may_be_left_out():
     answer, *_ = play(
         "final_answer([note(city), note(city, tag='x'), note(text=city, tag=None)])",
