@@ -4,21 +4,22 @@
     python benchmarks/reuse.py --missed   also the goals that went to the model, and those taken for another job
     python benchmarks/reuse.py --asks     print each skill's question for other phrases, for somebody to answer
 
-    python benchmarks/reuse.py --unseen   with the replies of somebody who had seen no later goal, for the first twenty
+    python benchmarks/reuse.py --unseen   with the replies of somebody who had seen no later goal
     TOOL_TASKS_SERVERS=FOLDER python benchmarks/reuse.py --tool-tasks    also the tasks on real servers
 
 The tasks in reuse_tasks.json: forty jobs over small tools, each with a first goal, five goals of others for the same
 job with other values, and ten or twenty that are about the same things and must not run its plan. Whoever wrote the
 goals of the first twenty did not know how they are recognised. The replies to the question for phrases are played by
-hand from its prompt: those in ``phrases_unseen`` before any later goal was seen, to an earlier prompt, which asked for
-no pieces; those in ``phrases`` by somebody who had seen the goals, so they show what the rule can do with good replies,
-and not what a model will reply. A plan's calls are counted as a goal's own if they have its values.
+hand from its prompt: those in reuse_unseen.json.xz by two readers who saw nothing but the prompts, as a model does;
+those in ``phrases`` by somebody who had seen the goals, so they show what the rule can do, and not what a model will
+reply. A plan's calls are counted as a goal's own if they have its values.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ from codeplan.skills.selection import match_goal
 from codeplan.skills.skill import Skill
 
 TASKS = Path(__file__).with_name("reuse_tasks.json")
+UNSEEN = Path(__file__).with_name("reuse_unseen.json.xz")
 
 
 class Model:
@@ -130,12 +132,13 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="show the goals that went to the model")
     parser.add_argument("--asks", action="store_true", help="print the questions for phrases")
     parser.add_argument("--tasks", type=Path, default=TASKS, help="a file of tasks")
-    parser.add_argument("--unseen", action="store_true", help="with replies to an earlier prompt, before any goal")
+    parser.add_argument("--unseen", action="store_true", help="with the replies of readers who saw no goal")
     parser.add_argument("--tool-tasks", action="store_true", help="also those of benchmarks/tool_tasks, which see")
     given = parser.parse_args()
     tasks = json.loads(given.tasks.read_text())
     if given.unseen:
-        tasks = [task | {"phrases": task["phrases_unseen"]} for task in tasks if "phrases_unseen" in task]
+        unseen = json.loads(lzma.decompress(UNSEEN.read_bytes()))
+        tasks = [task | {"phrases": unseen[task["id"]]} for task in tasks]
     root = Path(tempfile.mkdtemp())
     library = SkillLibrary(root / "skills")
     if given.asks:
