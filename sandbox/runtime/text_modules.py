@@ -73,7 +73,8 @@ def make_formatter(read: Read, size_guard: SizeGuard) -> type:
             return CONVERSIONS[conversion](value)
 
     RUNTIME_BASES.add(Formatter)
-    return mark_class(Formatter, shared=True)
+    mark_class(Formatter, shared=True).__module__ = "string"
+    return Formatter
 
 
 def _fill(formatter: Any, template: str, args: Any, named: Any, used: set[Any]) -> str:
