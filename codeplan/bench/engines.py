@@ -210,10 +210,10 @@ class DaskEngine:
         """Run the jobs; Dask restarts those whose worker died, as often as its settings allow."""
         with ExitStack() as stack:
             client = self._client(stack)
-            everywhere = client.scatter(handler, broadcast=True, hash=False)
 
             def submit(job: J) -> Any:
-                return client.submit(_handle_job, everywhere, job, pure=False)
+                # Not scattered: what only a worker holds dies with it, and Dask then cancels the jobs that need it.
+                return client.submit(_handle_job, handler, job, pure=False)
 
             def wait_for_any(futures: Sequence[Any]) -> Any:
                 return self._dask.wait(futures, return_when="FIRST_COMPLETED").done

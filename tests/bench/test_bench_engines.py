@@ -194,7 +194,7 @@ def test_a_cluster_gives_the_threads_results_even_if_a_worker_is_killed(name: st
     expected = play(asked).bench
     player = EpisodeWorker(folder=str(tmp_path / name), settings=asked.settings)
     work = killing()(player, expected.outcomes[3].task.id, tmp_path / "killed")
-    ended = list(engines.make_engine(name, 2).run(remaining_jobs(asked.grid, ()), work))
+    ended = list(engines.make_engine(name, 1).run(remaining_jobs(asked.grid, ()), work))
     assert (tmp_path / "killed").exists()
     assert len(ended) == expected.total_episodes
     assert bare(BenchRecord(tmp_path, asked.grid, order_outcomes(asked.grid, ended))) == bare(expected)
