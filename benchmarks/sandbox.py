@@ -32,7 +32,7 @@ from sandbox_plans import (
     run_plainly,
     runners,
 )
-from sandbox_use import below, crowd, leaks, memory, processor_milliseconds
+from sandbox_use import crowd, leaks, memory
 
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host import launcher
@@ -145,41 +145,10 @@ def call_microseconds(run: Callable[[str], object]) -> float:
     return 1000 * (milliseconds(lambda: run(MANY_CALLS)) - without - own) / CALLS
 
 
-class Checker:
-    """Checks with workers of its own, so that their processor time can be told from that of others."""
-
-    def __init__(self, entry_module: str) -> None:
-        self._workers = launcher.WorkerLauncher(entry_module)
-        self._checks = 0
-        launcher.run_workers.start()  # as every check does
-        before = below(os.getpid())
-        self.check()
-        (self._zygote,) = set(below(os.getpid())) - {*before}
-        self._began = processor_milliseconds(self._zygote)
-        self._checks = 0
-
-    def check(self) -> None:
-        """Check the long plan."""
-        usual, launcher.check_workers = launcher.check_workers, self._workers  # type: ignore[misc]
-        try:
-            check_plan(Sandbox(), LONG)
-        finally:
-            launcher.check_workers = usual  # type: ignore[misc]
-        self._checks += 1
-
-    def processor_milliseconds(self) -> float:
-        """The processor time of a check so far."""
-        return (processor_milliseconds(self._zygote) - self._began) / self._checks
-
-    def close(self) -> None:
-        self._workers.close()
-
-
-def checks(usual: Checker, without: Checker) -> Tables:
-    """A plan's check, and what libcst adds to it: each sample checks once with and once without it."""
+def checks() -> Tables:
+    """A plan's check."""
     rows = [
-        Row(f"{LONG.count(chr(10))}-line plan", partial(milliseconds, usual.check), share=0.5),
-        Row("of it libcst", lambda: milliseconds(usual.check) - milliseconds(without.check), limit=4, share=0.5),
+        Row(f"{LONG.count(chr(10))}-line plan", partial(milliseconds, lambda: check_plan(Sandbox(), LONG)), share=0.5),
         Row("three steps", lambda: milliseconds(lambda: Sandbox().check(THREE_STEPS, InstantAgent)), share=0.5),
     ]
     return {"a check": rows}
@@ -234,9 +203,6 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     with ExitStack() as stack:
-        usual, without = Checker("codeplan.sandbox.cage.check_zygote"), Checker("sandbox_without_libcst")
-        stack.callback(usual.close)
-        stack.callback(without.close)
         tables = plans(stack.enter_context(runners()))
         fork, echo = stack.enter_context(forks()), stack.enter_context(echoes(CALLS))
         tables["a trivial plan, end to end"].append(
@@ -245,11 +211,7 @@ def main() -> None:
         tables["an agent call, over the agent's own time"].append(
             Row("the floor: 60 bytes there and back", lambda: 1000 * milliseconds(echo) / CALLS, "µs", share=0.1)
         )
-        measure({**tables, **checks(usual, without), **loops(), **stops(), **starts()}, rounds)
-        whole = usual.processor_milliseconds()
-        print(
-            f"\nprocessor time of a check {whole:.2f} ms, of it libcst {whole - without.processor_milliseconds():.2f}"
-        )
+        measure({**tables, **checks(), **loops(), **stops(), **starts()}, rounds)
     memory()
     leaks(5 * rounds)
     crowd(64)

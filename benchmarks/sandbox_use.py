@@ -61,13 +61,6 @@ def zygote_pid(entry: str) -> int:
     return next(pid for pid in below(os.getpid()) if named in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
-def processor_milliseconds(pid: int) -> float:
-    """The processor time of a process and of its ended children so far."""
-    time.sleep(0.1)  # until it has collected them
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return 1000 * sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
 def _age(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
 
