@@ -418,9 +418,11 @@ class Episode:
 
     def record(self, event: Event) -> None:
         """Write an event to the trace, under the innermost open span."""
-        self._once.follow(self.trace.append(event, self._spans[-1] if self._spans else None))
+        event = self.trace.append(event, self._spans[-1] if self._spans else None)
         while continued := self.trace.next_continuation():
             self.meter.budget = continued.budget
+        if self._once.watched:  # otherwise no call can get an earlier answer
+            self._once.follow(event)
 
     # -------------------------------------------------------------- agent, action space, result
 

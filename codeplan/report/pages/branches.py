@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from codeplan.recording.trace import MAX_LINE_BYTES
+from codeplan.recording.event_log import MAX_LINE_BYTES
 from codeplan.report.pages.report_source import ReportEpisode
 from codeplan.runner.episodes import TRACE_NAME
 from codeplan.untrusted.files import bounded_lines, open_to_read
