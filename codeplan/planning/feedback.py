@@ -20,7 +20,7 @@ from codeplan.planning.untrusted_feedback import answer_shape, call_shape, shape
 from codeplan.protocols import LimitsActions
 from codeplan.recording.events import (
     CallAnswered,
-    CallsByAnswer,
+    CallBegun,
     Event,
     ModelCalled,
     PlanStarted,
@@ -30,7 +30,7 @@ from codeplan.recording.events import (
 )
 from codeplan.sandbox import decode
 from codeplan.tools.call_texts import shown_answer, shown_call
-from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
+from codeplan.types import Call, Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
 from codeplan.untrusted.comparison import same_values
 from codeplan.untrusted.texts import excerpt, left_out, one_line, with_count
 from codeplan.untrusted.values import clip_name, value_text, variable_texts, whole_value_text
@@ -136,15 +136,18 @@ def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -
     exchanges: list[Exchange] = []
     printed: list[str] = []
     titles: set[str] = set()
-    calls = CallsByAnswer()
-    step, actions = None, 0
+    begun: dict[int, Call] = {}
+    step, actions, started_from = None, 0, None
     for event in events:
-        call = calls.take(event)
         match event:
+            case PlanStarted() if started_from is None:
+                started_from = event.start_from
             case StepEntered():
                 step = event.step
                 titles.add(f"[Step {step}] {event.title}")
-            case CallAnswered() if call is not None:
+            case CallBegun():
+                begun[event.id] = event.call
+            case CallAnswered() if (call := begun.pop(event.id, None)) is not None:
                 actions += 1
                 if blind is None:
                     texts = (shown_call(call), shown_answer(event.answer))
@@ -157,10 +160,8 @@ def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -
             case TextPrinted():
                 printed.append(event.text)
     output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
-    started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
-    return RunEvents(
-        tuple(exchanges), shape_text(output) if blind is not None and output.strip() else output, started_from
-    )
+    output = shape_text(output) if blind is not None and output.strip() else output
+    return RunEvents(tuple(exchanges), output, 1 if started_from is None else started_from)
 
 
 # ------------------------------------------------------------------ as text
