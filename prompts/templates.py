@@ -149,8 +149,10 @@ class Prompts:
         name = node.template.value.removesuffix(".j2")
         if name in within:
             return node
-        body = self._tree(name, within)
-        return node if body.find(nodes.Block) or body.find(nodes.Extends) else nodes.Scope(body.body, lineno=node.lineno)
+        tree = self._tree(name, within)
+        if tree.find(nodes.Block) or tree.find(nodes.Extends):
+            return node
+        return nodes.Scope(tree.body, lineno=node.lineno)
 
     def _parts(self, name: str) -> list[str]:
         """The names of the template and of everything it includes, each once, in order."""
