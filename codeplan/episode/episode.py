@@ -221,8 +221,13 @@ class Episode:
         self.trace.require_room()
         self._reserve_action(call)
         self._call_count += 1
-        with self.meter.time_left():
-            answered = self._answer_call(call)
+        site = CallSite(*plan_place.get(), self.trace.events)
+        before = plan_place.set((None, None))  # not _without_place: a context manager costs more than the rest of this
+        try:
+            with self.meter.time_left():
+                answered = self._replayable_env.call(self._call_count, call, site)
+        finally:
+            plan_place.reset(before)
         self.record(answered)
         if answered.answer.observation is None:
             self._answer = answered.answer
@@ -245,14 +250,6 @@ class Episode:
         Raises as ``call``, and WaitingForAnswer: the user is not there.
         """
         return str(unpack(self.call(Call(ASK_USER.name, {"question": pack(question)})).value))
-
-    def _answer_call(self, call: Call) -> CallAnswered:
-        site = CallSite(*plan_place.get(), self.trace.events)
-        before = plan_place.set((None, None))  # not _without_place: a context manager costs more than the rest of this
-        try:
-            return self._replayable_env.call(self._call_count, call, site)
-        finally:
-            plan_place.reset(before)
 
     # -------------------------------------------------------------- calls at the same time
 
@@ -572,9 +569,9 @@ class Episode:
 
     def _save_picture(self) -> None:
         """Save a picture beside the trace if the environment has one, or repeat the recorded event."""
-        if recorded := self.trace.peek_recorded(PictureSaved):
+        if self.trace.events.left and (recorded := self.trace.peek_recorded(PictureSaved)):
             self.record(recorded)
-        elif png := self._replayable_env.picture():
+        elif self._replayable_env.shows_pictures and (png := self._replayable_env.picture()):
             self.record(PictureSaved(file=self.trace.save_file("pictures", ".png", png)))
 
     def _update_state(self, observation: Observation) -> None:

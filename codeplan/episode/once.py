@@ -47,8 +47,8 @@ class OnceCalls:
     """The answers of calls that are made once, and how many of each the plan at work has used.
 
     ``tools`` are the names of tools that are called once. ``carried`` are answers from another episode; they hold for
-    any tool. ``watched`` are the names of all these tools. An answer with an error is none, unless the call is in
-    doubt: a call that failed may be made again.
+    any tool. ``watched`` are the names of all these tools: only their calls are looked up and noted. An answer with an
+    error is none, unless the call is in doubt: a call that failed may be made again.
     """
 
     def __init__(self, tools: Collection[str], carried: Sequence[CarriedAnswer] = ()) -> None:
@@ -70,16 +70,12 @@ class OnceCalls:
 
     def find(self, call: Call) -> KnownAnswer | None:
         """The answer that this call gets without being made; None if it is to be made."""
-        if call.name not in self.watched:
-            return None
         key = call_key(call)
         answers, used = self._answers.get(key, ()), self._used.get(key, 0)
         return answers[used] if used < len(answers) else None
 
     def note(self, id: int, call: Call, answer: Answer, *, repeated: bool) -> None:
         """Take note of a call's answer; ``repeated``: the call was not made."""
-        if call.name not in self.watched:
-            return
         key = call_key(call)
         used = self._used.get(key, 0)
         if not repeated:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -66,7 +65,8 @@ class ShownAnswers:
 
         Answers of less than ``min_characters`` stay.
         """
-        for known in sorted((n for n in self._names if len(n) >= min_characters), key=len, reverse=True):
+        names = (known for known in self._names if min_characters <= len(known) <= len(text))
+        for known in sorted(names, key=len, reverse=True):
             for form in _forms(known):
                 text = text.replace(form, self._names[known])
         return text
@@ -279,14 +279,14 @@ class _LogWriter:
         exchange = self._exchanges[index]
         if exchange.number is None:
             question = self._whole.name_in(excerpt(exchange.said, _MAX_QUESTION))
-            return f"ask_llm: {_indent(question, _MAX_SAID)} -> {_indent(exchange.answer, self._limit(exchange))}"
+            return f"ask_llm: {_cut(question, _MAX_SAID)} -> {_cut(exchange.answer, self._limit(exchange))}"
         label = f"{exchange.number}-{exchange.number + again}." if again else f"{exchange.number}."
-        said = f"{label} {_indent(exchange.said, _MAX_SAID)}"
+        said = f"{label} {_cut(exchange.said, _MAX_SAID)}"
         if self._place[exchange.answer] != index and len(exchange.answer) >= _MIN_REPEATED:
             return f"{said} -> {self._name(exchange.answer)}"
         if self._is_above(exchange):
             return f"{said} -> {AS_ABOVE}"
-        return f"{said} -> {_indent(exchange.answer, self._limit(exchange))}"
+        return f"{said} -> {_cut(exchange.answer, self._limit(exchange))}"
 
     def _limit(self, exchange: Exchange) -> int:
         return self._limits.get(exchange.answer, _MAX_ANSWER)
@@ -335,9 +335,14 @@ def _count_rounds(keys: Sequence[int], start: int, period: int) -> int:
     return (end - start) // period
 
 
-def _indent(text: str, max_characters: int = sys.maxsize) -> str:
+def _indent(text: str) -> str:
     """The text with its second and later lines indented, so that no line of it looks like another entry."""
-    return excerpt(_MARGIN.join(text.strip().splitlines()), max_characters, margin=len(_MARGIN) - 1)
+    return _MARGIN.join(text.strip().splitlines())
+
+
+def _cut(text: str, max_characters: int) -> str:
+    """The indented text in at most ``max_characters``."""
+    return excerpt(_indent(text), max_characters, margin=len(_MARGIN) - 1)
 
 
 def _describe_left_out(exchanges: Sequence[Exchange]) -> str:

@@ -194,6 +194,7 @@ class EpisodeEvents(JoinedEvents):
         self._new = new
         super().__init__(recording, new, count=0)
         self.left = len(recording)
+        self._next: Event | None = None
 
     def __len__(self) -> int:
         return self._count + len(self._new.ends)
@@ -205,17 +206,20 @@ class EpisodeEvents(JoinedEvents):
 
     @recording.setter
     def recording(self, events: Sequence[Event]) -> None:
-        self._first, self.left = events, len(events) - self._count
+        self._first, self.left, self._next = events, len(events) - self._count, None
 
     @property
     def next_recorded(self) -> Event:
         """The next event of the recording, which has one."""
-        return self._first[self._count]
+        if self._next is None:
+            self._next = self._first[self._count]
+        return self._next
 
     def repeat(self) -> None:
         """Count the next event of the recording."""
         self._count += 1
         self.left -= 1
+        self._next = None
 
     def pop(self) -> None:
         """Take the last event back."""
@@ -224,6 +228,7 @@ class EpisodeEvents(JoinedEvents):
         else:
             self._count -= 1
             self.left += 1
+            self._next = None
 
 
 class Trace:

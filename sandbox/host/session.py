@@ -95,13 +95,13 @@ class RunSession:
                 self._worker.send(reply, deadline)
             frame = self._worker.receive(deadline, soon=reply is not None)
             reply = None
+            if isinstance(frame, frames.CallFrame | frames.BeginFrame) and (frame.line or 0) > self._lines:
+                raise frames.ProtocolError(f"a call of line {frame.line:,}, but the plan has {self._lines:,}")
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
-                self._verify_line(frame)
                 if self._begun.begun and isinstance(frame, frames.CallFrame):
                     self._begun.require_none("it made a call")
                 reply = self._account.answer(frame)
             elif isinstance(frame, frames.BeginFrame):
-                self._verify_line(frame)
                 self._account.begin(frame)
             elif isinstance(frame, frames.WaitFrame):
                 reply = self._wait(frame)
@@ -135,12 +135,6 @@ class RunSession:
         return frames.AnswerFrame(0, wait.seconds)
 
     # ------------------------------------------------------------------ what the worker reports
-
-    def _verify_line(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame | frames.BeginFrame) -> None:
-        """Raises ProtocolError if a call comes from a line that the plan does not have."""
-        line = None if isinstance(request, frames.ReadFrame | frames.AskFrame) else request.line
-        if line is not None and line > self._lines:
-            raise frames.ProtocolError(f"a call of line {line:,}, but the plan has {self._lines:,}")
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         self._verify_step(entered.step)
