@@ -44,7 +44,6 @@ from codeplan.recording.events import (
     ToolFailed,
     TurnStarted,
     ValueJudged,
-    answered_calls,
 )
 from codeplan.recording.trace import Trace
 from codeplan.sandbox.host.agent_port import plan_error
@@ -416,7 +415,7 @@ class Episode:
     def record(self, event: Event) -> None:
         """Write an event to the trace, under the innermost open span."""
         event = self.trace.append(event, self._spans[-1] if self._spans else None)
-        while continued := self.trace.next_continuation():
+        while self.trace.has_recording and (continued := self.trace.next_continuation()):
             self.meter.budget = continued.budget
         if self._once.watched:  # otherwise no call can get an earlier answer
             self._once.follow(event)
@@ -630,15 +629,24 @@ def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
 def failed_call(events: Sequence[Event], end: Failed) -> AnsweredCall | None:
     """The call whose error ended a plan as ``end``, after these events; None if the plan failed by itself.
 
-    It is the last call that the plan got an answer to, and the plan ended with the error of that answer.
+    It is the last call that the plan got an answer to, or one that was open at the same time as that, directly or one
+    after the other; and the plan ended with the error of its answer.
     """
-    started = next(places_of(events, PlanStarted), 0)
-    last = next(places_of(events, CallAnswered), -1)
-    if last < started:
-        return None
-    first, together = _ids_open_at_end(events[started : last + 1])
-    calls = [call for call in answered_calls(events[started + first :]) if call.event.id in together]
-    return next((call for call in reversed(calls) if _ended_with(call.answer, end)), None)
+    answers: list[CallAnswered] = []
+    waiting, begun = set[int](), dict[int, Call]()
+    for event in reversed(events):
+        if isinstance(event, PlanStarted):
+            break
+        if isinstance(event, CallAnswered):
+            answers.append(event)
+            waiting.add(event.id)
+        elif isinstance(event, CallBegun) and event.id in waiting:
+            begun[event.id] = event.call
+            waiting.remove(event.id)
+            if not waiting:
+                break
+    calls = (AnsweredCall(begun[answer.id], answer) for answer in answers if answer.id in begun)
+    return next((call for call in calls if _ended_with(call.answer, end)), None)
 
 
 def _ended_with(answer: Answer, end: Failed) -> bool:
@@ -648,23 +656,6 @@ def _ended_with(answer: Answer, end: Failed) -> bool:
     error = plan_error(AgentError(answer.message, answer.error))
     texts = {shorten(error.message), shorten(str(KeyError(error.message)))}  # a KeyError shows its message quoted
     return error.error == end.error and end.message in texts
-
-
-def _ids_open_at_end(events: Sequence[Event]) -> tuple[int, set[int]]:
-    """The calls that were open at the same time as the last one, directly or one after the other, and the place where
-    the first of them began.
-    """
-    ids, open_calls, place = set[int](), set[int](), len(events)
-    for event in reversed(events):
-        place -= 1
-        if isinstance(event, CallAnswered):
-            ids.add(event.id)
-            open_calls.add(event.id)
-        elif isinstance(event, CallBegun) and event.id in open_calls:
-            open_calls.remove(event.id)
-            if not open_calls:
-                break
-    return place, ids
 
 
 def show_failed_tool(events: Sequence[Event], end: Failed, recorded: int) -> None:

@@ -378,6 +378,58 @@ class JoinedEvents(Events):
                 yield self._then, range(part.start - count, part.stop - count, part.step), count
 
 
+class EpisodeEvents(JoinedEvents):
+    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones.
+
+    ``length`` is how many they are, ``left`` how many of the recording it has not repeated, and ``next_recorded`` the
+    first of these; None if none is left.
+    """
+
+    next_recorded: Event | None
+
+    def __init__(self, recording: Sequence[Event], new: StoredEvents) -> None:
+        self._new, self.length = new, 0
+        super().__init__(recording, new, count=0)
+        self._look_ahead()
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def recording(self) -> Sequence[Event]:
+        """The events that the episode repeats."""
+        return self._first
+
+    @recording.setter
+    def recording(self, events: Sequence[Event]) -> None:
+        self._first = events
+        self._look_ahead()
+
+    def repeat(self) -> None:
+        """Count the next event of the recording."""
+        self._count += 1
+        self.length += 1
+        self._look_ahead()
+
+    def append(self, event: Event, line: bytes, start: int) -> None:
+        """Add a new event, whose line stands at this place in the file."""
+        self._new.append(event, line, start)
+        self.length += 1
+
+    def pop(self) -> None:
+        """Take the last event back."""
+        self.length -= 1
+        if self._new:
+            self._new.pop()
+        else:
+            self._count -= 1
+            self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        self.left = len(self._first) - self._count
+        self.next_recorded = self._first[self._count] if self.left else None
+
+
 def _event(events: Sequence[Event], number: int) -> Event:
     return events.event(number) if isinstance(events, Events) else events[number]
 

@@ -31,6 +31,7 @@ from codeplan.recording.event_log import (
     MAX_SAVED_VALUES,
     MAX_TRACE_BYTES,
     MAX_TRACE_VALUES,
+    EpisodeEvents,
     Events,
     JoinedEvents,
     StoredEvents,
@@ -184,53 +185,6 @@ _encoder = msgspec.json.Encoder()
 _E = TypeVar("_E")
 
 
-class EpisodeEvents(JoinedEvents):
-    """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones.
-
-    ``left`` is how many of the recording it has not repeated.
-    """
-
-    def __init__(self, recording: Sequence[Event], new: StoredEvents) -> None:
-        self._new = new
-        super().__init__(recording, new, count=0)
-        self.left = len(recording)
-        self._next: Event | None = None
-
-    def __len__(self) -> int:
-        return self._count + len(self._new.ends)
-
-    @property
-    def recording(self) -> Sequence[Event]:
-        """The events that the episode repeats."""
-        return self._first
-
-    @recording.setter
-    def recording(self, events: Sequence[Event]) -> None:
-        self._first, self.left, self._next = events, len(events) - self._count, None
-
-    @property
-    def next_recorded(self) -> Event:
-        """The next event of the recording, which has one."""
-        if self._next is None:
-            self._next = self._first[self._count]
-        return self._next
-
-    def repeat(self) -> None:
-        """Count the next event of the recording."""
-        self._count += 1
-        self.left -= 1
-        self._next = None
-
-    def pop(self) -> None:
-        """Take the last event back."""
-        if self._new:
-            self._new.pop()
-        else:
-            self._count -= 1
-            self.left += 1
-            self._next = None
-
-
 class Trace:
     """Collects the events of one episode: in memory, in a file if ``path`` is given, and for ``on_event``.
 
@@ -239,7 +193,7 @@ class Trace:
     end events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if
     that is the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has
     verified it. ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size``
-    counts what the trace holds, and so decides when it is full.
+    counts what the trace holds, and so decides when it is full. ``has_recording`` is false for a new episode.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
@@ -260,6 +214,7 @@ class Trace:
         self._file = _create(path) if path else None
         recorded = recording if isinstance(recording, Events) else list(recording)
         self._keep_in(TraceFile(self._file, path) if path and self._file else TemporaryTraceFile(), recorded)
+        self.has_recording = bool(recorded)
         self._clock_offset: float | None = None
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
@@ -386,7 +341,7 @@ class Trace:
         """
         if not self.is_replaying:
             return None
-        event = self.events.next_recorded
+        event = self._following()
         if not isinstance(event, kinds):
             _require_turn_goes_on(event)
             raise Diverged(f"event {event.seq} is not what was recorded: {describe_kind_mismatch(event, kinds[0])}")
@@ -394,8 +349,6 @@ class Trace:
 
     def peek_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording if it is of one of these kinds, otherwise None."""
-        if not self.events.left:
-            return None
         event = self.events.next_recorded
         return event if isinstance(event, kinds) else None
 
@@ -448,12 +401,12 @@ class Trace:
                     self._write(packed + b"\n")
                 self.events.repeat()
             else:
-                event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
+                event = msgspec.structs.replace(event, seq=self.events.length, at=self.now(), span=span)
                 packed = _encoder.encode(event)
                 self._size.add(event, packed)
                 line, self._end_start = packed + b"\n", self._written
                 self._write(line)
-                self._stored[0].append(event, line, self._end_start)
+                self.events.append(event, line, self._end_start)
         if self._on_event:
             self._on_event(event)
         if in_force_here.cancellation is not None:
@@ -487,7 +440,7 @@ class Trace:
         if self.events.left:
             # These have their own time: they may follow the end of a budget's seconds. Any other event began at the
             # end of the event before it.
-            following = self.events.next_recorded
+            following = self._following()
             ends = isinstance(following, EpisodeEnded | SpanClosed | EnvironmentRestored)
             return (following if ends or not self.events else self.events[-1]).at
         if self._clock_offset is None:
@@ -501,8 +454,13 @@ class Trace:
             self._stored[0].file.close(self._stored)
             self._file = None
 
+    def _following(self) -> Event:
+        """The next event of the recording, which has one."""
+        assert self.events.next_recorded is not None, "the recording is over"
+        return self.events.next_recorded
+
     def _match_recorded(self, event: Event) -> Event:
-        recorded = self.events.next_recorded
+        recorded = self._following()
         if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
             self._size.require_room(event, _encoder.encode(event))
         if not isinstance(event, TurnStarted):
