@@ -13,7 +13,7 @@ from codeplan.types import Message
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Template, nodes
     from jinja2.sandbox import SandboxedEnvironment
 
 PACKAGE_FOLDER = Path(__file__).parent
@@ -120,8 +120,39 @@ class Prompts:
             sources = {part: self._source(part) for part in self._parts(name)}
             wanted = {v for source in sources.values() for v in find_undeclared_variables(self._jinja.parse(source))}
             digest = hashlib.sha256("\0".join(f"{n}\0{source}" for n, source in sources.items()).encode()).hexdigest()
-            self._read[name] = _Loaded(self._jinja.get_template(f"{name}.j2"), wanted, digest[:16])
+            self._read[name] = _Loaded(self._compile(name), wanted, digest[:16])
         return self._read[name]
+
+    def _compile(self, name: str) -> Template:
+        """The template, with what it includes in place: it runs as one function."""
+        assert self._jinja.loader is not None
+        _, file, _ = self._jinja.loader.get_source(self._jinja, f"{name}.j2")
+        code = self._jinja.compile(self._tree(name), f"{name}.j2", file)
+        return self._jinja.template_class.from_code(self._jinja, code, self._jinja.make_globals(None))
+
+    def _tree(self, name: str, within: tuple[str, ...] = ()) -> nodes.Template:
+        from jinja2 import nodes
+
+        tree = self._jinja.parse(self._source(name), name)
+        for statement in [tree, *tree.find_all(nodes.Stmt)]:
+            for _, part in statement.iter_fields():
+                if isinstance(part, list):
+                    part[:] = [self._in_place(each, (*within, name)) for each in part]
+        return tree
+
+    def _in_place(self, node: Any, within: tuple[str, ...]) -> Any:
+        """What an include stands for; any other node itself, and an include that has blocks or includes itself."""
+        from jinja2 import nodes
+
+        if not isinstance(node, nodes.Include) or not isinstance(node.template, nodes.Const) or not node.with_context:
+            return node
+        name = node.template.value.removesuffix(".j2")
+        if name in within:
+            return node
+        tree = self._tree(name, within)
+        if tree.find(nodes.Block) or tree.find(nodes.Extends):
+            return node
+        return nodes.Scope(tree.body, lineno=node.lineno)
 
     def _parts(self, name: str) -> list[str]:
         """The names of the template and of everything it includes, each once, in order."""

@@ -17,7 +17,7 @@ from codeplan.bench.grid import BenchCell
 from codeplan.bench.store import BenchRecord, EpisodeOutcome
 from codeplan.errors import UsageError
 from codeplan.plugins import suggest_names
-from codeplan.recording.trace import MAX_LINE_BYTES
+from codeplan.recording.event_log import MAX_LINE_BYTES
 from codeplan.runner.episodes import TRACE_NAME
 from codeplan.statistics import bootstrap_mean, clustered_interval, pass_at_k, wilson_interval
 from codeplan.types import NO_USAGE, Result, Value

@@ -466,7 +466,7 @@ def _verdict(ending: Ending) -> tuple[int, str]:
 
 def _way_on(result: Result) -> str:
     """The command with which an episode goes on that ended for want of something; empty if there is none."""
-    from codeplan.recording.trace import MAX_TRACE_BYTES, SIZE_VARIABLE
+    from codeplan.recording.event_log import MAX_TRACE_BYTES, SIZE_VARIABLE
     from codeplan.runner.recorded_episodes import MORE_TRIES, budget_option
     from codeplan.types import BudgetSpent, TraceFull
 

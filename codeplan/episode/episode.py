@@ -44,7 +44,6 @@ from codeplan.recording.events import (
     ToolFailed,
     TurnStarted,
     ValueJudged,
-    answered_calls,
 )
 from codeplan.recording.trace import Trace
 from codeplan.sandbox.host.agent_port import plan_error
@@ -221,8 +220,13 @@ class Episode:
         self.trace.require_room()
         self._reserve_action(call)
         self._call_count += 1
-        with self.meter.time_left():
-            answered = self._answer_call(call)
+        site = CallSite(*plan_place.get(), self.trace.events)
+        before = plan_place.set((None, None))  # not _without_place: a context manager costs more than the rest of this
+        try:
+            with self.meter.time_left():
+                answered = self._replayable_env.call(self._call_count, call, site)
+        finally:
+            plan_place.reset(before)
         self.record(answered)
         if answered.answer.observation is None:
             self._answer = answered.answer
@@ -245,14 +249,6 @@ class Episode:
         Raises as ``call``, and WaitingForAnswer: the user is not there.
         """
         return str(unpack(self.call(Call(ASK_USER.name, {"question": pack(question)})).value))
-
-    def _answer_call(self, call: Call) -> CallAnswered:
-        site = CallSite(*plan_place.get(), self.trace.events)
-        before = plan_place.set((None, None))  # not _without_place: a context manager costs more than the rest of this
-        try:
-            return self._replayable_env.call(self._call_count, call, site)
-        finally:
-            plan_place.reset(before)
 
     # -------------------------------------------------------------- calls at the same time
 
@@ -418,9 +414,11 @@ class Episode:
 
     def record(self, event: Event) -> None:
         """Write an event to the trace, under the innermost open span."""
-        self._once.follow(self.trace.append(event, self._spans[-1] if self._spans else None))
-        while continued := self.trace.next_continuation():
+        event = self.trace.append(event, self._spans[-1] if self._spans else None)
+        while self.trace.has_recording and (continued := self.trace.next_continuation()):
             self.meter.budget = continued.budget
+        if self._once.watched:  # otherwise no call can get an earlier answer
+            self._once.follow(event)
 
     # -------------------------------------------------------------- agent, action space, result
 
@@ -570,9 +568,9 @@ class Episode:
 
     def _save_picture(self) -> None:
         """Save a picture beside the trace if the environment has one, or repeat the recorded event."""
-        if recorded := self.trace.peek_recorded(PictureSaved):
+        if self.trace.events.left and (recorded := self.trace.peek_recorded(PictureSaved)):
             self.record(recorded)
-        elif png := self._replayable_env.picture():
+        elif self._replayable_env.shows_pictures and (png := self._replayable_env.picture()):
             self.record(PictureSaved(file=self.trace.save_file("pictures", ".png", png)))
 
     def _update_state(self, observation: Observation) -> None:
@@ -631,15 +629,24 @@ def last_failure(events: Sequence[Event], ending: Ending) -> LastFailure | None:
 def failed_call(events: Sequence[Event], end: Failed) -> AnsweredCall | None:
     """The call whose error ended a plan as ``end``, after these events; None if the plan failed by itself.
 
-    It is the last call that the plan got an answer to, and the plan ended with the error of that answer.
+    It is the last call that the plan got an answer to, or one that was open at the same time as that, directly or one
+    after the other; and the plan ended with the error of its answer.
     """
-    started = next(places_of(events, PlanStarted), 0)
-    last = next(places_of(events, CallAnswered), -1)
-    if last < started:
-        return None
-    first, together = _ids_open_at_end(events[started : last + 1])
-    calls = [call for call in answered_calls(events[started + first :]) if call.event.id in together]
-    return next((call for call in reversed(calls) if _ended_with(call.answer, end)), None)
+    answers: list[CallAnswered] = []
+    waiting, begun = set[int](), dict[int, Call]()
+    for event in reversed(events):
+        if isinstance(event, PlanStarted):
+            break
+        if isinstance(event, CallAnswered):
+            answers.append(event)
+            waiting.add(event.id)
+        elif isinstance(event, CallBegun) and event.id in waiting:
+            begun[event.id] = event.call
+            waiting.remove(event.id)
+            if not waiting:
+                break
+    calls = (AnsweredCall(begun[answer.id], answer) for answer in answers if answer.id in begun)
+    return next((call for call in calls if _ended_with(call.answer, end)), None)
 
 
 def _ended_with(answer: Answer, end: Failed) -> bool:
@@ -649,23 +656,6 @@ def _ended_with(answer: Answer, end: Failed) -> bool:
     error = plan_error(AgentError(answer.message, answer.error))
     texts = {shorten(error.message), shorten(str(KeyError(error.message)))}  # a KeyError shows its message quoted
     return error.error == end.error and end.message in texts
-
-
-def _ids_open_at_end(events: Sequence[Event]) -> tuple[int, set[int]]:
-    """The calls that were open at the same time as the last one, directly or one after the other, and the place where
-    the first of them began.
-    """
-    ids, open_calls, place = set[int](), set[int](), len(events)
-    for event in reversed(events):
-        place -= 1
-        if isinstance(event, CallAnswered):
-            ids.add(event.id)
-            open_calls.add(event.id)
-        elif isinstance(event, CallBegun) and event.id in open_calls:
-            open_calls.remove(event.id)
-            if not open_calls:
-                break
-    return place, ids
 
 
 def show_failed_tool(events: Sequence[Event], end: Failed, recorded: int) -> None:

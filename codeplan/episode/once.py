@@ -46,9 +46,9 @@ class KnownAnswer(NamedTuple):
 class OnceCalls:
     """The answers of calls that are made once, and how many of each the plan at work has used.
 
-    ``tools`` are the names of tools that are called once. ``carried`` are answers from another
-    episode; they hold for any tool. An answer with an error is none, unless the call is in doubt: a call that
-    failed may be made again.
+    ``tools`` are the names of tools that are called once. ``carried`` are answers from another episode; they hold for
+    any tool. ``watched`` are the names of all these tools: only their calls are looked up and noted. An answer with an
+    error is none, unless the call is in doubt: a call that failed may be made again.
     """
 
     def __init__(self, tools: Collection[str], carried: Sequence[CarriedAnswer] = ()) -> None:
@@ -60,26 +60,22 @@ class OnceCalls:
         self._carried_steps = [(each.step, call_key(each.call)) for each in carried if each.step is not None]
         for each in carried:
             self._answers.setdefault(call_key(each.call), []).append(KnownAnswer(each.id, each.answer))
-        self._watched = self._tools | {each.call.name for each in carried}
+        self.watched = self._tools | {each.call.name for each in carried}
         self._calls = CallsByAnswer()
 
     def watch(self, tools: Collection[str]) -> None:
         """Call these tools once, too."""
         self._tools |= frozenset(tools)
-        self._watched |= frozenset(tools)
+        self.watched |= frozenset(tools)
 
     def find(self, call: Call) -> KnownAnswer | None:
         """The answer that this call gets without being made; None if it is to be made."""
-        if call.name not in self._watched:
-            return None
         key = call_key(call)
         answers, used = self._answers.get(key, ()), self._used.get(key, 0)
         return answers[used] if used < len(answers) else None
 
     def note(self, id: int, call: Call, answer: Answer, *, repeated: bool) -> None:
         """Take note of a call's answer; ``repeated``: the call was not made."""
-        if call.name not in self._watched:
-            return
         key = call_key(call)
         used = self._used.get(key, 0)
         if not repeated:
@@ -90,8 +86,6 @@ class OnceCalls:
 
     def follow(self, event: Event) -> None:
         """Notice where the plan at work begins again."""
-        if not self._watched:  # no call can get an earlier answer
-            return
         left_open = self._calls.all_in_doubt if isinstance(event, TurnStarted) else []
         self._calls.take(event)
         match event:

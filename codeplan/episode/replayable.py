@@ -157,6 +157,7 @@ class ReplayableEnvironment:
         self._env, self._task, self._trace, self._record, self._once = env, task, trace, record, once
         self._needs_fast_forward = False
         # Each of these checks takes microseconds.
+        self.shows_pictures = isinstance(env, ShowsPictures)
         self._pictures = env.picture if isinstance(env, ShowsPictures) else None
         self._tools = env if isinstance(env, AnswersCalls) else None
         self._snapshots = env if isinstance(env, HasSnapshots) else None
@@ -188,6 +189,7 @@ class ReplayableEnvironment:
             EnvironmentFailure: the environment breaks.
             Diverged: the environment answers the recorded calls differently.
         """
+        is_once = call.name in self._once.watched
         begun, repeated, answer = self._replay_beginning(id, call)
         site = site._replace(answer=answer)
         if recorded := self._trace.next_recorded(CallAnswered):
@@ -196,12 +198,13 @@ class ReplayableEnvironment:
             answered = replace(recorded, id=id)
         else:
             self._fast_forward()
-            known = None if begun and not repeated else self._once.find(call)
+            known = self._once.find(call) if is_once and (repeated or not begun) else None
             answered = (
                 self._make(id, call, begun, site) if known is None else self._repeat(id, call, known, begun, site)
             )
             repeated = known is not None
-        self._once.note(id, call, answered.answer, repeated=repeated)
+        if is_once:
+            self._once.note(id, call, answered.answer, repeated=repeated)
         return answered
 
     def _replay_beginning(self, id: int, call: Call) -> tuple[bool, bool, ApprovalAnswered | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from codeplan.planning.untrusted_feedback import answer_shape, call_shape, shape
 from codeplan.protocols import LimitsActions
 from codeplan.recording.events import (
     CallAnswered,
-    CallsByAnswer,
+    CallBegun,
     Event,
     ModelCalled,
     PlanStarted,
@@ -30,7 +29,7 @@ from codeplan.recording.events import (
 )
 from codeplan.sandbox import decode
 from codeplan.tools.call_texts import shown_answer, shown_call
-from codeplan.types import Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
+from codeplan.types import Call, Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
 from codeplan.untrusted.comparison import same_values
 from codeplan.untrusted.texts import excerpt, left_out, one_line, with_count
 from codeplan.untrusted.values import clip_name, value_text, variable_texts, whole_value_text
@@ -66,7 +65,8 @@ class ShownAnswers:
 
         Answers of less than ``min_characters`` stay.
         """
-        for known in sorted((n for n in self._names if len(n) >= min_characters), key=len, reverse=True):
+        names = (known for known in self._names if min_characters <= len(known) <= len(text))
+        for known in sorted(names, key=len, reverse=True):
             for form in _forms(known):
                 text = text.replace(form, self._names[known])
         return text
@@ -136,15 +136,18 @@ def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -
     exchanges: list[Exchange] = []
     printed: list[str] = []
     titles: set[str] = set()
-    calls = CallsByAnswer()
-    step, actions = None, 0
+    begun: dict[int, Call] = {}
+    step, actions, started_from = None, 0, None
     for event in events:
-        call = calls.take(event)
         match event:
+            case PlanStarted() if started_from is None:
+                started_from = event.start_from
             case StepEntered():
                 step = event.step
                 titles.add(f"[Step {step}] {event.title}")
-            case CallAnswered() if call is not None:
+            case CallBegun():
+                begun[event.id] = event.call
+            case CallAnswered() if (call := begun.pop(event.id, None)) is not None:
                 actions += 1
                 if blind is None:
                     texts = (shown_call(call), shown_answer(event.answer))
@@ -157,10 +160,8 @@ def read_run(events: Sequence[Event], *, blind: Collection[str] | None = None) -
             case TextPrinted():
                 printed.append(event.text)
     output = "\n".join(line for line in "".join(printed).split("\n") if line.rstrip() not in titles)
-    started_from = next((e.start_from for e in events if isinstance(e, PlanStarted)), 1)
-    return RunEvents(
-        tuple(exchanges), shape_text(output) if blind is not None and output.strip() else output, started_from
-    )
+    output = shape_text(output) if blind is not None and output.strip() else output
+    return RunEvents(tuple(exchanges), output, 1 if started_from is None else started_from)
 
 
 # ------------------------------------------------------------------ as text
@@ -278,14 +279,14 @@ class _LogWriter:
         exchange = self._exchanges[index]
         if exchange.number is None:
             question = self._whole.name_in(excerpt(exchange.said, _MAX_QUESTION))
-            return f"ask_llm: {_indent(question, _MAX_SAID)} -> {_indent(exchange.answer, self._limit(exchange))}"
+            return f"ask_llm: {_cut(question, _MAX_SAID)} -> {_cut(exchange.answer, self._limit(exchange))}"
         label = f"{exchange.number}-{exchange.number + again}." if again else f"{exchange.number}."
-        said = f"{label} {_indent(exchange.said, _MAX_SAID)}"
+        said = f"{label} {_cut(exchange.said, _MAX_SAID)}"
         if self._place[exchange.answer] != index and len(exchange.answer) >= _MIN_REPEATED:
             return f"{said} -> {self._name(exchange.answer)}"
         if self._is_above(exchange):
             return f"{said} -> {AS_ABOVE}"
-        return f"{said} -> {_indent(exchange.answer, self._limit(exchange))}"
+        return f"{said} -> {_cut(exchange.answer, self._limit(exchange))}"
 
     def _limit(self, exchange: Exchange) -> int:
         return self._limits.get(exchange.answer, _MAX_ANSWER)
@@ -334,9 +335,14 @@ def _count_rounds(keys: Sequence[int], start: int, period: int) -> int:
     return (end - start) // period
 
 
-def _indent(text: str, max_characters: int = sys.maxsize) -> str:
+def _indent(text: str) -> str:
     """The text with its second and later lines indented, so that no line of it looks like another entry."""
-    return excerpt(_MARGIN.join(text.strip().splitlines()), max_characters, margin=len(_MARGIN) - 1)
+    return _MARGIN.join(text.strip().splitlines())
+
+
+def _cut(text: str, max_characters: int) -> str:
+    """The indented text in at most ``max_characters``."""
+    return excerpt(_indent(text), max_characters, margin=len(_MARGIN) - 1)
 
 
 def _describe_left_out(exchanges: Sequence[Exchange]) -> str:

@@ -110,7 +110,7 @@ def ended_by_user(outcome: Outcome, events: Sequence[Event]) -> bool:
     refused = {e.id for e in decided if e.by == "approver" and not e.allowed and e.reason}
     match outcome:
         case Failed():
-            call = failed_call(events, outcome)
+            call = failed_call(events, outcome) if refused else None
             return call is not None and call.event.id in refused
         case Replan():
             return bool(refused) or any(

@@ -219,6 +219,7 @@ class RefinementLoop:
         self._attempt_end: int | None = None  # and the number of events after it; None while it runs
         self._checked: Plan | Rejected | None = None  # the latest plan
         self.attempt: PlanAttempt | None = None
+        self._read: tuple[object, RunEvents] | None = None  # the latest run that was read: its place, and its content
         self._last_run: RunReport | None = None  # for repairs, since the latest refinement
         self._tries = self._replans = 0  # tries and replans used so far
         self._allowed_tries = settings.tries
@@ -385,8 +386,12 @@ class RefinementLoop:
 
     def _run_events(self) -> RunEvents:
         """The content of the latest run's events."""
-        events = self.episode.trace.events[self._attempt_start : self._attempt_end]
-        return read_run(events, blind=words_if_blind(self.episode))
+        words = words_if_blind(self.episode)
+        place = self._attempt_start, self._attempt_end, words
+        if self._read is None or self._read[0] != place:
+            events = self.episode.trace.events[self._attempt_start : self._attempt_end]
+            self._read = place, read_run(events, blind=words)
+        return self._read[1]
 
     def _check(self, before: PlanAttempt | None) -> Plan | Rejected:
         """Check the latest plan. While it is refused, have it repaired, unless ``code_check`` is ``always``."""

@@ -1,4 +1,4 @@
-"""The events of a trace, of which a long one keeps most in its file alone.
+"""The lines of a trace's file as events, of which a long trace keeps most in its file alone.
 
 A value takes many times the memory of its text. So the latest events stay in memory, and of the others only their
 places in the file; they are decoded again when somebody asks for them. Everything is a sequence, and a slice of it is a
@@ -7,11 +7,12 @@ view.
 
 from __future__ import annotations
 
+import errno
 import os
 import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final, TypeVar, get_args, overload
@@ -19,10 +20,64 @@ from typing import Any, BinaryIO, Final, TypeVar, get_args, overload
 import msgspec
 
 from codeplan.durable_files import unlock
-from codeplan.errors import TraceFailure
-from codeplan.recording.events import EnvironmentRestored, Event, RecordedEvent
+from codeplan.errors import TraceFailure, UsageError
+from codeplan.recording.events import (
+    TRACE_FORMAT,
+    EnvironmentRestored,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    ModelCallFailed,
+    RecordedEvent,
+    SpanClosed,
+)
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value
-from codeplan.untrusted.texts import with_count
+from codeplan.untrusted import files
+from codeplan.untrusted.json_values import ValueLimit
+from codeplan.untrusted.texts import parser_reason, with_count
+from codeplan.untrusted.values import in_quotes
+
+MAX_EVENT_BYTES: Final = 8 << 20
+"""Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
+
+SIZE_VARIABLE: Final = "CODEPLAN_MAX_TRACE_MIB"
+"""The variable that sets the maximum size of a trace, in MiB, and of its values in proportion."""
+
+_USUAL_MIB: Final = 512
+
+
+def _max_mib() -> int:
+    """Raises: UsageError: the variable is set to something else than a whole number of MiB, ``_USUAL_MIB`` or more."""
+    given = os.environ.get(SIZE_VARIABLE, str(_USUAL_MIB))
+    if not (given.isascii() and given.isdigit() and _USUAL_MIB <= int(given[:7]) <= 1 << 20):
+        raise UsageError(f"{SIZE_VARIABLE} is a whole number of MiB from {_USUAL_MIB} on, not {in_quotes(given)}")
+    return int(given)
+
+
+MAX_TRACE_BYTES: Final = _max_mib() << 20
+"""Maximum size of a trace. A larger one is neither written nor read as a whole; the report reads any size in parts.
+
+It usually holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows two
+hundred.
+"""
+
+MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
+"""Maximum length of a line in a trace. A reader treats a longer line as the trace's end, because no event is this
+long.
+"""
+
+MAX_SAVED_VALUES: Final = 4_000_000 * MAX_TRACE_BYTES // (_USUAL_MIB << 20)
+"""Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that
+saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
+
+MAX_TRACE_VALUES: Final = 12_000_000 * MAX_TRACE_BYTES // (_USUAL_MIB << 20)
+"""Maximum number of values in all events of a trace, nested ones included. A value takes at most some hundred bytes in
+memory. A trace with more is neither written nor read as a whole."""
+
+CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
+"""Events that are written even to a full trace, so that it ends as it should. Their own content bounds their size."""
+
+_CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
 
 KEPT_BYTES: Final = 1 << 20 if hasattr(os, "pread") else 1 << 62
 """The latest events with this much JSON, in bytes, stay in memory. A shorter trace is never read again."""
@@ -31,7 +86,7 @@ _KINDS: Final[tuple[type, ...]] = get_args(RecordedEvent)
 _NUMBERS: Final = {kind: number for number, kind in enumerate(_KINDS)}
 _READ_AGAIN: Final = 2  # events that were read last: a replay asks several times for one and the one before
 
-decoder: Final = msgspec.json.Decoder(RecordedEvent)
+_decoder: Final = msgspec.json.Decoder(RecordedEvent)
 
 _E = TypeVar("_E")
 _F = TypeVar("_F")
@@ -206,6 +261,29 @@ class TemporaryTraceFile(TraceFile):
         self._waiting.clear()
 
 
+class _EventsInMemory(dict[int, Event]):
+    """Those events of a file that are in memory, by their places. One that is missing is read from its line.
+
+    ``start`` is where the first line stands in the file, ``ends`` where each of them ends, ``hashes`` those of each.
+    """
+
+    def __init__(self, file: TraceFile) -> None:
+        self._file, self.start = file, 0
+        self.ends, self.hashes = array("Q"), array("q")
+        self.again: dict[int, Event] = {}
+
+    def __missing__(self, number: int) -> Event:
+        if number in self.again:
+            return self.again[number]
+        event: Event = _decoder.decode(self._file.line(self.begin(number), self.ends[number], self.hashes[number]))
+        self.again = {**dict([*self.again.items()][1 - _READ_AGAIN :]), number: event}
+        return event
+
+    def begin(self, number: int) -> int:
+        """Where the line of the event at this place begins in the file."""
+        return self.ends[number - 1] if number else self.start
+
+
 class StoredEvents(Events):
     """Events of a trace's open file; ``ends`` are the places where their lines end.
 
@@ -215,11 +293,9 @@ class StoredEvents(Events):
 
     def __init__(self, file: TraceFile) -> None:
         self.file = file
-        self._start = 0
-        self.ends, self._hashes, self._kinds = array("Q"), array("q"), bytearray()
-        self._kept: dict[int, Event] = {}  # the first event, and those from _oldest on
+        self._kept = _EventsInMemory(file)  # the first event, and those from _oldest on
         self._oldest = self._kept_bytes = 0
-        self._again: dict[int, Event] = {}
+        self.ends, self._kinds = self._kept.ends, bytearray()
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -232,11 +308,11 @@ class StoredEvents(Events):
     def append(self, event: Event, line: bytes, start: int) -> None:
         """Add the next event; its line, with the line's end, stands in the file from ``start`` on."""
         if not self.ends:
-            self._start = start
+            self._kept.start = start
         self._kept[len(self.ends)] = event
         self._kept_bytes += len(line)
         self.ends.append(start + len(line))
-        self._hashes.append(hash(line))
+        self._kept.hashes.append(hash(line))
         self._kinds.append(_NUMBERS[type(event)])
         self.file.add(start, line)
         while self._kept_bytes > KEPT_BYTES and self._oldest < len(self.ends) - 1:
@@ -248,32 +324,25 @@ class StoredEvents(Events):
     def pop(self) -> None:
         """Take the last event back."""
         last = len(self.ends) - 1
-        self._again.pop(last, None)
+        self._kept.again.pop(last, None)
         if self._kept.pop(last, None) is not None and last >= self._oldest:
             self._kept_bytes -= self._size(last)
         self._oldest = min(self._oldest, last)
-        for column in (self.ends, self._hashes, self._kinds):
+        for column in (self.ends, self._kept.hashes, self._kinds):
             column.pop()
 
     def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
         wanted = {_NUMBERS[kind] for kind in _KINDS if issubclass(kind, kinds)}
-        return (n for n in numbers if self._kinds[n] in wanted)
+        return compress(numbers, map(wanted.__contains__, map(self._kinds.__getitem__, numbers)))
 
     def event(self, number: int) -> Event:
-        event = self._kept.get(number) or self._again.get(number)
-        return self._read(number) if event is None else event
+        return self._kept[number]
+
+    def scan(self, numbers: range) -> Iterator[Event]:
+        return map(self._kept.__getitem__, numbers)
 
     def _size(self, number: int) -> int:
-        return self.ends[number] - self._begin(number)
-
-    def _begin(self, number: int) -> int:
-        return self.ends[number - 1] if number else self._start
-
-    def _read(self, number: int) -> Event:
-        line = self.file.line(self._begin(number), self.ends[number], self._hashes[number])
-        event: Event = decoder.decode(line)
-        self._again = {**dict([*self._again.items()][1 - _READ_AGAIN :]), number: event}
-        return event
+        return self.ends[number] - self._kept.begin(number)
 
 
 class JoinedEvents(Events):
@@ -312,13 +381,19 @@ class JoinedEvents(Events):
 class EpisodeEvents(JoinedEvents):
     """The events of an episode so far: as many of its ``recording`` as it has repeated, then the ``new`` ones.
 
-    ``left`` is how many of the recording it has not repeated.
+    ``length`` is how many they are, ``left`` how many of the recording it has not repeated, and ``next_recorded`` the
+    first of these; None if none is left.
     """
 
+    next_recorded: Event | None
+
     def __init__(self, recording: Sequence[Event], new: StoredEvents) -> None:
-        self._new = new
+        self._new, self.length = new, 0
         super().__init__(recording, new, count=0)
-        self.left = len(recording)
+        self._look_ahead()
+
+    def __len__(self) -> int:
+        return self.length
 
     @property
     def recording(self) -> Sequence[Event]:
@@ -327,29 +402,32 @@ class EpisodeEvents(JoinedEvents):
 
     @recording.setter
     def recording(self, events: Sequence[Event]) -> None:
-        self._first, self.left = events, len(events) - self._count
-
-    @property
-    def next_recorded(self) -> Event:
-        """The next event of the recording, which has one."""
-        return self._first[self._count]
+        self._first = events
+        self._look_ahead()
 
     def repeat(self) -> None:
         """Count the next event of the recording."""
         self._count += 1
-        self.left -= 1
+        self.length += 1
+        self._look_ahead()
 
     def append(self, event: Event, line: bytes, start: int) -> None:
         """Add a new event, whose line stands at this place in the file."""
         self._new.append(event, line, start)
+        self.length += 1
 
     def pop(self) -> None:
         """Take the last event back."""
+        self.length -= 1
         if self._new:
             self._new.pop()
         else:
             self._count -= 1
-            self.left += 1
+            self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        self.left = len(self._first) - self._count
+        self.next_recorded = self._first[self._count] if self.left else None
 
 
 def _event(events: Sequence[Event], number: int) -> Event:
@@ -364,3 +442,113 @@ def _find(events: Sequence[Event], numbers: range, kinds: tuple[type, ...]) -> I
     if isinstance(events, Events):
         return events.find(kinds, numbers)
     return (n for n in numbers if isinstance(events[n], kinds))
+
+
+class LineSizes:
+    """Checks the lines of events before they are parsed: values can take thirty times as much memory as their text.
+
+    ``max_values`` is the maximum number of values in all lines.
+    """
+
+    def __init__(self, max_values: int = MAX_TRACE_VALUES) -> None:
+        self._values = ValueLimit(max_values)
+
+    def check(self, line: bytes, where: str) -> None:
+        """Check the next line; ``where`` is for the message.
+
+        Raises: UsageError: the line is longer than an event can be, its values are nested too deep, or the lines hold
+            too many values.
+        """
+        most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
+        if len(line) > most:
+            raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
+        self._values.check(line, where)
+
+
+class _FormatLine(msgspec.Struct):
+    event: str
+    format: int = 1
+
+
+def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
+    """The event on a line; ``where`` and ``what`` (as in "event of a trace") are for the message.
+
+    Raises: UsageError: the line is damaged, or the header of a trace in another format.
+    """
+    try:
+        event: Event = _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
+        _check_format(line, where)
+        raise UsageError(f"{where} is no {what}: {parser_reason(e)}") from None
+    if isinstance(event, EpisodeStarted):
+        _check_format(line, where)
+    return event
+
+
+def _check_format(line: bytes | msgspec.Raw, where: str) -> None:
+    try:
+        found = msgspec.json.decode(line, type=_FormatLine)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    if found.event == "episode_started" and found.format != TRACE_FORMAT:
+        raise UsageError(
+            f"{where} is in trace format {found.format}, and this version of codeplan reads format {TRACE_FORMAT}; "
+            "run the episode again"
+        )
+
+
+def check_order(event: Event, before: Sequence[Event], path: Path | str, line: int) -> None:
+    """Check that the event of this line is the next after the events ``before``. Raises: UsageError: it is not."""
+    if event.seq != len(before):
+        raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {len(before)}")
+    if before and isinstance(before[-1], EpisodeEnded):
+        raise UsageError(f"{path}, line {line} is damaged: its event follows the episode's end")
+
+
+def read_events(path: Path | str) -> StoredEvents:
+    try:
+        file = files.open_to_read(path)
+    except OSError as e:
+        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
+    try:
+        events = parse_events(file, path)
+    except BaseException:
+        file.close()
+        raise
+    events.file.close([events])
+    return events
+
+
+def parse_events(file: BinaryIO, path: Path | str) -> StoredEvents:
+    """The events of an open file. Never is the whole file in memory, nor all events of a long one."""
+    events = StoredEvents(TraceFile(file, path))
+    checked = LineSizes()
+    size = 0
+    try:
+        for number, line in enumerate(_whole_lines(file, path), 1):
+            checked.check(line.removesuffix(b"\n"), f"{path}, line {number}")
+            event = decode_event(line, f"{path}, line {number}", "event of a trace")
+            check_order(event, events, path, number)
+            events.append(event, line, size)
+            size += len(line)
+    except OSError as e:
+        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
+    return events
+
+
+def _whole_lines(file: BinaryIO, path: Path | str) -> Iterator[bytes]:
+    """The lines of a trace without a torn last one. Of a line that is too long, only the beginning.
+
+    Raises: OSError: the file cannot be read; UnsafeFile: it is too large.
+    """
+    left = MAX_TRACE_BYTES if os.fstat(file.fileno()).st_size <= MAX_TRACE_BYTES else -1
+    with os.fdopen(file.fileno(), "rb", closefd=False) as lines:
+        while left >= 0 and (line := lines.readline(MAX_LINE_BYTES + 2)):
+            if not line.endswith(b"\n") and len(line) <= MAX_LINE_BYTES:
+                return
+            left -= len(line)  # the file may grow
+            yield line
+    if left < 0:
+        raise files.UnsafeFile(
+            f"it is larger than {MAX_TRACE_BYTES:,} bytes; set {SIZE_VARIABLE} higher", path, errno.EFBIG
+        )

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import Diverged, UsageError
+from codeplan.recording.event_log import MAX_TRACE_VALUES, LineSizes, check_order, decode_event
 from codeplan.recording.events import EpisodeStarted, Event, EventHandler
-from codeplan.recording.trace import MAX_TRACE_VALUES, LineSizes, check_order, decode_event
 from codeplan.untrusted import files
 from codeplan.untrusted.texts import parser_reason
 

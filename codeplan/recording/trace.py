@@ -7,13 +7,12 @@ deterministic: to resume, replay or fork an episode, the same method runs again 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar, cast
@@ -27,16 +26,21 @@ from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler, hears_replies
 from codeplan.recording.event_log import (
+    CLOSING_EVENTS,
+    MAX_EVENT_BYTES,
+    MAX_SAVED_VALUES,
+    MAX_TRACE_BYTES,
+    MAX_TRACE_VALUES,
     EpisodeEvents,
     Events,
     JoinedEvents,
     StoredEvents,
     TemporaryTraceFile,
     TraceFile,
-    decoder,
+    parse_events,
+    read_events,
 )
 from codeplan.recording.events import (
-    TRACE_FORMAT,
     ApprovalAnswered,
     CallDecided,
     CallRepeated,
@@ -56,51 +60,8 @@ from codeplan.recording.events import (
 from codeplan.types import Checkpoint, NeedsInput, Waiting
 from codeplan.types.value import short_repr
 from codeplan.untrusted import files
-from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, measure_json
-from codeplan.untrusted.texts import parser_reason, shell_word
-from codeplan.untrusted.values import in_quotes
-
-MAX_EVENT_BYTES: Final = 8 << 20
-"""Maximum size of an event in JSON. The longest prompt with the longest reply fits, in any script."""
-
-SIZE_VARIABLE: Final = "CODEPLAN_MAX_TRACE_MIB"
-"""The variable that sets the maximum size of a trace, in MiB, and of its values in proportion."""
-
-_USUAL_MIB: Final = 512
-
-
-def _max_mib() -> int:
-    """Raises: UsageError: the variable is set to something else than a whole number of MiB, ``_USUAL_MIB`` or more."""
-    given = os.environ.get(SIZE_VARIABLE, str(_USUAL_MIB))
-    if not (given.isascii() and given.isdigit() and _USUAL_MIB <= int(given[:7]) <= 1 << 20):
-        raise UsageError(f"{SIZE_VARIABLE} is a whole number of MiB from {_USUAL_MIB} on, not {in_quotes(given)}")
-    return int(given)
-
-
-MAX_TRACE_BYTES: Final = _max_mib() << 20
-"""Maximum size of a trace. A larger one is neither written nor read as a whole; the report reads any size in parts.
-
-It usually holds four hundred model calls with the longest prompts and replies in ASCII; the default budget allows two
-hundred.
-"""
-
-MAX_LINE_BYTES: Final = 8 * MAX_EVENT_BYTES
-"""Maximum length of a line in a trace. A reader treats a longer line as the trace's end, because no event is this
-long.
-"""
-
-MAX_SAVED_VALUES: Final = 4_000_000 * MAX_TRACE_BYTES // (_USUAL_MIB << 20)
-"""Maximum number of values in all checkpoints of an episode. In memory a value takes some hundred bytes, so a plan that
-saves many small ones could otherwise fill ten times as much memory as its trace fills on disk."""
-
-MAX_TRACE_VALUES: Final = 12_000_000 * MAX_TRACE_BYTES // (_USUAL_MIB << 20)
-"""Maximum number of values in all events of a trace, nested ones included. A value takes at most some hundred bytes in
-memory. A trace with more is neither written nor read as a whole."""
-
-CLOSING_EVENTS: Final = (ModelCallFailed, SpanClosed, EpisodeEnded)
-"""Events that are written even to a full trace, so that it ends as it should. Their own content bounds their size."""
-
-_CLOSING_LINES = (b'{"event":"model_call_failed"', b'{"event":"span_closed"', b'{"event":"episode_ended"')
+from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, measure_json
+from codeplan.untrusted.texts import shell_word
 
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 _MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
@@ -113,27 +74,6 @@ def limits_changed_since(limit: int) -> bool:
     return limit not in (_MAX_FILLED_BYTES, _MAX_FILLED_VALUES, MAX_SAVED_VALUES)
 
 
-class LineSizes:
-    """Checks the lines of events before they are parsed: values can take thirty times as much memory as their text.
-
-    ``max_values`` is the maximum number of values in all lines.
-    """
-
-    def __init__(self, max_values: int = MAX_TRACE_VALUES) -> None:
-        self._values = ValueLimit(max_values)
-
-    def check(self, line: bytes, where: str) -> None:
-        """Check the next line; ``where`` is for the message.
-
-        Raises: UsageError: the line is longer than an event can be, its values are nested too deep, or the lines hold
-            too many values.
-        """
-        most = MAX_LINE_BYTES if line.startswith(_CLOSING_LINES) else MAX_EVENT_BYTES
-        if len(line) > most:
-            raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
-        self._values.check(line, where)
-
-
 class TraceSize:
     """Counts the bytes and values of a trace's events, and the values in their checkpoints."""
 
@@ -142,30 +82,30 @@ class TraceSize:
 
     def count(self, event: Event, packed: bytes) -> None:
         """Count an event and its JSON, even if there is no room for it."""
-        self._bytes, self._values, self._saved = self._with(event, packed, measure_json(packed)[0])
+        saved, values = _count_saved_values(event), measure_json(packed)[0]
+        self._bytes, self._values, self._saved = self._bytes + len(packed), self._values + values, self._saved + saved
 
     def add(self, event: Event, packed: bytes) -> None:
         """Count an event and its JSON if there is room for it, and it can be read again.
 
         Raises: SizeExceeded, TraceExhausted.
         """
+        saved = _count_saved_values(event)
         values, too_deep = measure_json(packed)
         if too_deep:
             raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
-        sums = self._with(event, packed, values)
+        sums = self._bytes + len(packed), self._values + values, self._saved + saved
         _require_room(event, len(packed), *sums)
         self._bytes, self._values, self._saved = sums
 
     def require_room(self, event: Event, packed: bytes) -> None:
         """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
-        _require_room(event, len(packed), *self._with(event, packed, measure_json(packed)[0]))
+        saved, values = _count_saved_values(event), measure_json(packed)[0]
+        _require_room(event, len(packed), self._bytes + len(packed), self._values + values, self._saved + saved)
 
     def require_free(self, bytes: int, values: int) -> None:
         """Check that there is room for this much more. Raises: TraceExhausted."""
         _require_sums(self._bytes + bytes, self._values + values, self._saved)
-
-    def _with(self, event: Event, packed: bytes, values: int) -> tuple[int, int, int]:
-        return self._bytes + len(packed), self._values + values, self._saved + _count_saved_values(event)
 
 
 def _require_room(event: Event, size: int, total: int, values: int, saved: int) -> None:
@@ -237,38 +177,6 @@ def drop_interruption(events: Sequence[Event], sizes: array[int]) -> tuple[Seque
     return events[:count], sizes[count - 1] if count else 0
 
 
-class _FormatLine(msgspec.Struct):
-    event: str
-    format: int = 1
-
-
-def decode_event(line: bytes | msgspec.Raw, where: str, what: str) -> Event:
-    """The event on a line; ``where`` and ``what`` (as in "event of a trace") are for the message.
-
-    Raises: UsageError: the line is damaged, or the header of a trace in another format.
-    """
-    try:
-        event: Event = decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as e:
-        _check_format(line, where)
-        raise UsageError(f"{where} is no {what}: {parser_reason(e)}") from None
-    if isinstance(event, EpisodeStarted):
-        _check_format(line, where)
-    return event
-
-
-def _check_format(line: bytes | msgspec.Raw, where: str) -> None:
-    try:
-        found = msgspec.json.decode(line, type=_FormatLine)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return
-    if found.event == "episode_started" and found.format != TRACE_FORMAT:
-        raise UsageError(
-            f"{where} is in trace format {found.format}, and this version of codeplan reads format {TRACE_FORMAT}; "
-            "run the episode again"
-        )
-
-
 TRACE_NAME = "trace.jsonl"
 """The name of an episode's trace in its folder."""
 
@@ -285,7 +193,7 @@ class Trace:
     end events are new, or, if the trace is not ``live``, a divergence. ``approval`` is the last recorded event if
     that is the user's own answer about the call that comes next: a trace may be forged, so the one who sets it has
     verified it. ``last_end`` is the end that a resumed episode had, also one that gives way to what follows. ``size``
-    counts what the trace holds, and so decides when it is full.
+    counts what the trace holds, and so decides when it is full. ``has_recording`` is false for a new episode.
     Safe to use from several threads.
 
     Raises: UsageError: the file cannot be created.
@@ -306,6 +214,7 @@ class Trace:
         self._file = _create(path) if path else None
         recorded = recording if isinstance(recording, Events) else list(recording)
         self._keep_in(TraceFile(self._file, path) if path and self._file else TemporaryTraceFile(), recorded)
+        self.has_recording = bool(recorded)
         self._clock_offset: float | None = None
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
@@ -344,7 +253,7 @@ class Trace:
         """
         file = _open(path)
         try:
-            every = _parse_lines(file, path)
+            every = parse_events(file, path)
             sizes = every.ends
             events, size = drop_interruption(every, sizes)
             if os.fstat(file.fileno()).st_size:  # an episode killed at once leaves an empty file
@@ -405,18 +314,18 @@ class Trace:
         Raises: UsageError: the file cannot be read, or another line (the message names it) is damaged or out of order.
         """
         named = require_path(path, "a trace, or an episode's folder,")
-        return _read_lines(os.path.join(named, TRACE_NAME) if os.path.isdir(named) else named)
+        return read_events(os.path.join(named, TRACE_NAME) if os.path.isdir(named) else named)
 
     @staticmethod
     def read_resumable(path: Path) -> Sequence[Event]:
         """The events as from ``read``, without the end that an interruption wrote."""
-        events = _read_lines(path)
+        events = read_events(path)
         return drop_interruption(events, events.ends)[0]
 
     @staticmethod
     def read_replayable(path: Path) -> Sequence[Event]:
         """The events as from ``read_resumable``, with the end if the episode waits for the user."""
-        events = _read_lines(path)
+        events = read_events(path)
         waits = bool(events) and (is_waiting(events[-1]) or asks_user(events[-1]))
         return events if waits else drop_interruption(events, events.ends)[0]
 
@@ -432,7 +341,7 @@ class Trace:
         """
         if not self.is_replaying:
             return None
-        event = self.events.next_recorded
+        event = self._following()
         if not isinstance(event, kinds):
             _require_turn_goes_on(event)
             raise Diverged(f"event {event.seq} is not what was recorded: {describe_kind_mismatch(event, kinds[0])}")
@@ -440,8 +349,6 @@ class Trace:
 
     def peek_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording if it is of one of these kinds, otherwise None."""
-        if not self.events.left:
-            return None
         event = self.events.next_recorded
         return event if isinstance(event, kinds) else None
 
@@ -494,7 +401,7 @@ class Trace:
                     self._write(packed + b"\n")
                 self.events.repeat()
             else:
-                event = msgspec.structs.replace(event, seq=len(self.events), at=self.now(), span=span)
+                event = msgspec.structs.replace(event, seq=self.events.length, at=self.now(), span=span)
                 packed = _encoder.encode(event)
                 self._size.add(event, packed)
                 line, self._end_start = packed + b"\n", self._written
@@ -533,7 +440,7 @@ class Trace:
         if self.events.left:
             # These have their own time: they may follow the end of a budget's seconds. Any other event began at the
             # end of the event before it.
-            following = self.events.next_recorded
+            following = self._following()
             ends = isinstance(following, EpisodeEnded | SpanClosed | EnvironmentRestored)
             return (following if ends or not self.events else self.events[-1]).at
         if self._clock_offset is None:
@@ -547,8 +454,13 @@ class Trace:
             self._stored[0].file.close(self._stored)
             self._file = None
 
+    def _following(self) -> Event:
+        """The next event of the recording, which has one."""
+        assert self.events.next_recorded is not None, "the recording is over"
+        return self.events.next_recorded
+
     def _match_recorded(self, event: Event) -> Event:
-        recorded = self.events.next_recorded
+        recorded = self._following()
         if isinstance(recorded, CLOSING_EVENTS):  # a refused event is not part of the recording
             self._size.require_room(event, _encoder.encode(event))
         if not isinstance(event, TurnStarted):
@@ -591,7 +503,7 @@ def replace_end(path: Path, make: Callable[[Sequence[Event], int, bytes], Event]
     cannot be written.
     """
     with _open(path) as file:
-        every = _parse_lines(file, path)
+        every = parse_events(file, path)
         if not every or not is_waiting(every[-1]):
             raise UsageError(_no_question(every, path))
         events, size = drop_interruption(every, every.ends)
@@ -626,14 +538,6 @@ def _digest_of_start(file: BinaryIO, size: int) -> bytes:
     return digest.digest()
 
 
-def check_order(event: Event, before: Sequence[Event], path: Path | str, line: int) -> None:
-    """Check that the event of this line is the next after the events ``before``. Raises: UsageError: it is not."""
-    if event.seq != len(before):
-        raise UsageError(f"{path}, line {line} is out of order: it holds event {event.seq}, not {len(before)}")
-    if before and isinstance(before[-1], EpisodeEnded):
-        raise UsageError(f"{path}, line {line} is damaged: its event follows the episode's end")
-
-
 def write_trace(path: Path, events: Sequence[Event]) -> None:
     """Write a trace file of these events. Raises: UsageError: the file exists already."""
     with _create(path) as file:
@@ -662,56 +566,7 @@ def _lock_trace(file: BinaryIO, path: Path) -> BinaryIO:
     return lock_exclusively(file, f"the episode of {path} is still running; wait for its end, or stop it first")
 
 
-def _read_lines(path: Path | str) -> StoredEvents:
-    try:
-        file = files.open_to_read(path)
-    except OSError as e:
-        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
-    try:
-        events = _parse_lines(file, path)
-    except BaseException:
-        file.close()
-        raise
-    events.file.close([events])
-    return events
-
-
 def _require_start(events: Sequence[Event], path: Path) -> None:
     """Raise UsageError unless the events begin as an episode does."""
     if not events or not isinstance(events[0], EpisodeStarted):
         raise UsageError(f"the trace {path} does not begin with the start of an episode; it cannot be continued")
-
-
-def _parse_lines(file: BinaryIO, path: Path | str) -> StoredEvents:
-    """The events of an open file. Never is the whole file in memory, nor all events of a long one."""
-    events = StoredEvents(TraceFile(file, path))
-    checked = LineSizes()
-    size = 0
-    try:
-        for number, line in enumerate(_whole_lines(file, path), 1):
-            checked.check(line.removesuffix(b"\n"), f"{path}, line {number}")
-            event = decode_event(line, f"{path}, line {number}", "event of a trace")
-            check_order(event, events, path, number)
-            events.append(event, line, size)
-            size += len(line)
-    except OSError as e:
-        raise UsageError(f"the trace {path} cannot be read: {e.strerror}") from None
-    return events
-
-
-def _whole_lines(file: BinaryIO, path: Path | str) -> Iterator[bytes]:
-    """The lines of a trace without a torn last one. Of a line that is too long, only the beginning.
-
-    Raises: OSError: the file cannot be read; UnsafeFile: it is too large.
-    """
-    left = MAX_TRACE_BYTES if os.fstat(file.fileno()).st_size <= MAX_TRACE_BYTES else -1
-    with os.fdopen(file.fileno(), "rb", closefd=False) as lines:
-        while left >= 0 and (line := lines.readline(MAX_LINE_BYTES + 2)):
-            if not line.endswith(b"\n") and len(line) <= MAX_LINE_BYTES:
-                return
-            left -= len(line)  # the file may grow
-            yield line
-    if left < 0:
-        raise files.UnsafeFile(
-            f"it is larger than {MAX_TRACE_BYTES:,} bytes; set {SIZE_VARIABLE} higher", path, errno.EFBIG
-        )

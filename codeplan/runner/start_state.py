@@ -16,9 +16,8 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.plain_data import NotPlainData, unpack
-from codeplan.recording.event_log import events_of
+from codeplan.recording.event_log import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, decode_event, events_of
 from codeplan.recording.events import Event, PlanRejected, PlanStarted, StepEntered
-from codeplan.recording.trace import MAX_LINE_BYTES, MAX_TRACE_BYTES, LineSizes, decode_event
 from codeplan.sandbox import CheckpointError, Limits, decode, encode
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.tools.results import pack_result

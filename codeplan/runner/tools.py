@@ -338,6 +338,7 @@ def open_tools(
         with ExitStack() as stack:
             of_servers: tuple[Tool, ...] = ()
             servers: McpServers | None = None
+            doc = DOC
             if addresses:
                 names, types = [tool.name for tool in own], {t.name: t.text for tool in own for t in tool.types}
                 servers = McpServers(
@@ -351,11 +352,9 @@ def open_tools(
                 )
                 started = stack.enter_context(servers)
                 of_servers = sources.with_settings(started.tools)
-                toolset = Toolset((*own, *of_servers), doc=f"{DOC}\n{FILES_NOTE}")
-            else:
-                toolset = Toolset(own)
-            marked = (_with_patterns(tool, sources) for tool in toolset.tools)
-            toolset = Toolset(marked, toolset.doc, at_once_of(things_of(sources.tools)))
+                doc = f"{DOC}\n{FILES_NOTE}"
+            marked = (_with_patterns(tool, sources) for tool in (*own, *of_servers))
+            toolset = Toolset(marked, doc, at_once_of(things_of(sources.tools)))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})

@@ -81,7 +81,7 @@ class Toolset:
         given = [each.name for each in found]
         marks = {"once": _patterns_of("once", once, given), "readonly": _patterns_of("readonly", readonly, given)}
         settings = ToolSettings(timeout=require_timeout(timeout, "timeout"), error_if=require_error_test(error_if))
-        found = tuple(_with_marks(with_settings(each, settings), marks) for each in _chosen(found, only, without))
+        found = tuple(_with_marks(each, settings, marks) for each in _chosen(found, only, without))
         object.__setattr__(self, "tools", _with_distinct_types(_with_names(found, prefix, rename, given)))
         object.__setattr__(self, "doc", doc)
         object.__setattr__(self, "at_once", require_at_once(at_once) or at_once_of(things))
@@ -151,14 +151,6 @@ def python_tools(*things: object) -> tuple[Tool, ...]:
     """
     types = TypeWriter()
     return tuple(tool for thing in things for tool in _tools_of(thing, types))
-
-
-def tools_of_file(given: str) -> tuple[Tool, ...]:
-    """The tools of ``FILE.py`` (its own public functions) or ``FILE.py:NAME,…`` (functions, objects and tool sets).
-
-    Raises: UsageError: the file cannot be imported, or offers no such tool.
-    """
-    return python_tools(*things_of(given))
 
 
 def things_of(given: object) -> tuple[object, ...]:
@@ -244,9 +236,9 @@ def _chosen(tools: Sequence[Tool], only: Iterable[str] | None, without: Iterable
     return [tool for tool in tools if _fits(tool.name, taken) and not _fits(tool.name, left_out)]
 
 
-def _with_marks(tool: Tool, marks: Mapping[str, Sequence[str]]) -> Tool:
-    said = {mark: _fits(tool.name, patterns) for mark, patterns in marks.items()}
-    return with_settings(tool, ToolSettings(once=said["once"], readonly=said["readonly"]))
+def _with_marks(tool: Tool, settings: ToolSettings, marks: Mapping[str, Sequence[str]]) -> Tool:
+    once, readonly = (_fits(tool.name, marks[mark]) for mark in ("once", "readonly"))
+    return with_settings(tool, settings._replace(once=once, readonly=readonly))
 
 
 def _with_names(

@@ -9,7 +9,6 @@ files can be used instead.
 from __future__ import annotations
 
 from codeplan.envs.webshop.agent import WebShopAgent
-from codeplan.envs.webshop.environment import WebShop, WebShopSettings
-from codeplan.envs.webshop.factory import make
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings, make
 
 __all__ = ["WebShop", "WebShopAgent", "WebShopSettings", "make"]

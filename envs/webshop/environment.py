@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Annotated
 
 from msgspec.structs import replace
 
-from codeplan.envs.base import AgentName, GeneratedTasks, RestorableEnvironment, check_positive
-from codeplan.envs.webshop import session
+from codeplan.envs.base import (
+    ActionLimit,
+    AgentName,
+    AgentSetting,
+    GeneratedTasks,
+    RestorableEnvironment,
+    check_positive,
+)
+from codeplan.envs.webshop import loading, session
 from codeplan.envs.webshop.agent import PaperWebShopAgent, WebShopAgent
 from codeplan.envs.webshop.catalogue import GoalSource, find_products
 from codeplan.envs.webshop.goals import (
@@ -21,7 +29,7 @@ from codeplan.envs.webshop.goals import (
     sample_price,
     split_ranges,
 )
-from codeplan.envs.webshop.loading import ShopData
+from codeplan.envs.webshop.loading import SearchEngine, ShopData
 from codeplan.envs.webshop.session import (
     ADAPT_PREFIX,
     BACK,
@@ -37,6 +45,7 @@ from codeplan.envs.webshop.session import (
     write_page,
 )
 from codeplan.errors import UsageError
+from codeplan.plugins import MAX_SEED, Setting
 from codeplan.protocols import ShopControl
 from codeplan.types import ActionSpace, Observation, Task, Value
 from codeplan.untrusted.values import in_quotes
@@ -76,7 +85,7 @@ NAME, KIND = "webshop", "buy"
 
 
 class WebShopSettings(Value, frozen=True):
-    """The settings of a shop's episodes; ``factory.make`` explains them."""
+    """The settings of a shop's episodes; ``make`` explains them."""
 
     goals: GoalSource = "human"
     price_seed: int = 0
@@ -222,3 +231,45 @@ class WebShop(RestorableEnvironment[WebShopSnapshot]):
             f"WebShop has no task {in_quotes(id, 80)}; an id looks like {KIND}/17, with seeds from 0 "
             f"to {len(self._order) - 1}"
         )
+
+
+def make(
+    *,
+    data: Annotated[
+        str | None, Setting("Folder of WebShop's files; default: codeplan's own catalogue.", "trusted", repeat="live")
+    ] = None,
+    index: Annotated[
+        str | None, Setting("With data: folder for the database; default: within data.", "trusted", repeat="live")
+    ] = None,
+    products: Annotated[
+        int | None, Setting("With data: read only the first N products.", "trusted", repeat="live")
+    ] = None,
+    search: Annotated[
+        SearchEngine, Setting("With data: the search index; tantivy suits the full set.", "trusted", repeat="live")
+    ] = "fts5",
+    goals: Annotated[
+        GoalSource, Setting("Goals written by people, or one per combination of options.", "safe")
+    ] = "human",
+    price_seed: Annotated[
+        int, Setting("Seed of the price caps and of prices within a range.", "safe", most=MAX_SEED)
+    ] = 0,
+    observation_mode: Annotated[ObservationMode, Setting("The text form of pages.", "safe")] = "text_rich",
+    nouns: Annotated[
+        str, Setting("How the reward finds nouns: rules, spacy or spacy:PIPELINE.", "trusted", repeat="live")
+    ] = "rules",
+    show_attrs: Annotated[bool, Setting("Add a page of a product's attributes.", "safe")] = False,
+    actions: ActionLimit = 100,
+    agent: AgentSetting = "full",
+    client_products: Annotated[
+        int, Setting("Products of a results page in the forms react and adapt, 1 to 10.", "safe", most=PER_PAGE)
+    ] = CLIENT_PRODUCTS,
+) -> WebShop:
+    """Build WebShop. Raises: UsageError if a setting is invalid, or if WebShop's files are missing or malformed."""
+    settings = WebShopSettings(goals, price_seed, observation_mode, nouns, show_attrs, actions, agent, client_products)
+    if products is not None:
+        check_positive(WebShop.name, "products", products)
+    if data is not None:
+        return WebShop(loading.open_shop(data, index, products, search), settings)
+    if index is not None or products is not None or search != "fts5":
+        raise UsageError("WebShop's index, products and search are for your own files; name their folder by data")
+    return WebShop(loading.load_embedded_shop(), settings, embedded=True)

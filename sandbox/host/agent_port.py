@@ -53,8 +53,8 @@ class _AgentSurface:
 
     def __init__(self, agent: type) -> None:
         api = agent_api(agent)
-        self.signatures = {m.name: inspect.signature(getattr(agent, m.name)) for m in api.callables}
         self.methods = {m.name: m for m in api.callables}
+        self.signatures = {name: inspect.signature(getattr(agent, name)) for name in self.methods}
         self.attributes = frozenset(a.name for a in api.attributes)
         self._simple = {name: simple for name, s in self.signatures.items() if (simple := _SimpleParameters.of(s))}
 

@@ -46,6 +46,7 @@ class RunSession:
         self._start_from = 1
         self._lines = count_lines(self._plan.source)
         self._started_at = time.monotonic()
+        self._ends_at = self._started_at + self._limits.wall + GRACE_SECONDS  # later by what does not count as its time
         self._end: WorkerEnd | None = None
         worker.set_max_frame(_max_frame_bytes(self._limits))
 
@@ -57,7 +58,7 @@ class RunSession:
         """
         self._start_from = job.start_from
         try:
-            self._worker.send(job, self._deadline())
+            self._worker.send(job, self._ends_at)
             return self._await_start(job) or self._serve_requests()
         except LimitExceededError as over:
             return self._account.stopped(over.limit, over.value, None, self._usage())
@@ -71,7 +72,7 @@ class RunSession:
     def _await_start(self, job: frames.RunJob) -> Rejected | None:
         """Wait for StartFrame. Returns Rejected if the worker had to compile the plan and could not."""
         try:
-            frame = self._worker.receive(self._deadline())
+            frame = self._worker.receive(self._ends_at)
         except DeadlineExceeded:
             if job.code:
                 raise
@@ -87,25 +88,25 @@ class RunSession:
         return None
 
     def _serve_requests(self) -> Outcome:
-        answered = False
+        reply: frames.HostFrame | None = None
         while True:
-            frame = self._worker.receive(self._deadline(), soon=answered)
-            answered = False
+            deadline = self._ends_at + self._account.untimed_seconds
+            if reply is not None:
+                self._worker.send(reply, deadline)
+            frame = self._worker.receive(deadline, soon=reply is not None)
+            reply = None
+            if isinstance(frame, frames.CallFrame | frames.BeginFrame) and (frame.line or 0) > self._lines:
+                raise frames.ProtocolError(f"a call of line {frame.line:,}, but the plan has {self._lines:,}")
             if isinstance(frame, frames.CallFrame | frames.ReadFrame | frames.AskFrame):
-                self._verify_line(frame)
                 if self._begun.begun and isinstance(frame, frames.CallFrame):
                     self._begun.require_none("it made a call")
-                self._worker.send(self._account.answer(frame), self._deadline())
-                answered = True
+                reply = self._account.answer(frame)
             elif isinstance(frame, frames.BeginFrame):
-                self._verify_line(frame)
                 self._account.begin(frame)
             elif isinstance(frame, frames.WaitFrame):
-                self._worker.send(self._wait(frame), self._deadline())
-                answered = True
+                reply = self._wait(frame)
             elif isinstance(frame, frames.CancelFrame):
-                self._worker.send(self._account.port.cancel(frame.number), self._deadline())
-                answered = True
+                reply = self._account.port.cancel(frame.number)
             elif isinstance(frame, frames.OutputFrame):
                 self._account.take_output(frame.text)
                 self._account.report_output()
@@ -127,19 +128,13 @@ class RunSession:
             raise frames.ProtocolError("it waited for an answer, but no call was open")
         wake = time.monotonic() + wait.seconds
         while (left := wake - time.monotonic()) > 0:
-            if time.monotonic() > self._deadline():
+            if time.monotonic() > self._ends_at + self._account.untimed_seconds:
                 raise DeadlineExceeded
             raise_if_cancelled()
             time.sleep(min(left, POLL_SECONDS))
         return frames.AnswerFrame(0, wait.seconds)
 
     # ------------------------------------------------------------------ what the worker reports
-
-    def _verify_line(self, request: frames.CallFrame | frames.ReadFrame | frames.AskFrame | frames.BeginFrame) -> None:
-        """Raises ProtocolError if a call comes from a line that the plan does not have."""
-        line = None if isinstance(request, frames.ReadFrame | frames.AskFrame) else request.line
-        if line is not None and line > self._lines:
-            raise frames.ProtocolError(f"a call of line {line:,}, but the plan has {self._lines:,}")
 
     def _take_step(self, entered: frames.StepFrame) -> None:
         self._verify_step(entered.step)
@@ -188,9 +183,6 @@ class RunSession:
         return self._verify_checkpoint(table)
 
     # ------------------------------------------------------------------ time
-
-    def _deadline(self) -> float:
-        return self._started_at + self._account.untimed_seconds + self._limits.wall + GRACE_SECONDS
 
     def _wall_seconds(self) -> float:
         return time.monotonic() - self._started_at - self._account.untimed_seconds

@@ -10,8 +10,7 @@ import pytest
 from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
 from codeplan import envs
-from codeplan.envs.webshop.environment import WebShop, WebShopSettings
-from codeplan.envs.webshop.factory import make
+from codeplan.envs.webshop.environment import WebShop, WebShopSettings, make
 from codeplan.envs.webshop.goals import Product, WebShopGoal
 from codeplan.errors import UsageError
 from codeplan.testing.environment import EnvironmentContract

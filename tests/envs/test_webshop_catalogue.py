@@ -16,7 +16,7 @@ from support.webshop_goods import BOTTLE, MUG, listed, record, shop, write_files
 
 from codeplan.envs.webshop import loading
 from codeplan.envs.webshop.catalogue import Catalogue, find_products, query_words
-from codeplan.envs.webshop.factory import make
+from codeplan.envs.webshop.environment import make
 from codeplan.envs.webshop.loading import load_embedded_shop, open_shop
 from codeplan.errors import EnvironmentFailure, UsageError
 

@@ -11,8 +11,8 @@ import pytest
 from codeplan.bench import grid, store
 from codeplan.cli.app import main
 from codeplan.errors import UsageError
+from codeplan.recording.event_log import decode_event
 from codeplan.recording.events import EpisodeEnded, ModelCalled
-from codeplan.recording.trace import decode_event
 from codeplan.types import Completion, Result, Success, Task, Usage
 
 HUGE = 10**400

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from codeplan.errors import UsageError
+from codeplan.recording.event_log import MAX_EVENT_BYTES
 from codeplan.recording.events import EpisodeStarted, ModelCallFailed, PlanDrafted, TextPrinted
 from codeplan.recording.tape import read_tape
-from codeplan.recording.trace import MAX_EVENT_BYTES, Trace, write_trace
+from codeplan.recording.trace import Trace, write_trace
 from codeplan.types import Task
 
 HEADER = EpisodeStarted(

@@ -8,7 +8,7 @@ from support.task_runs import run_tasks
 from support.trace_samples import outcomes_of
 
 from codeplan.bench.metrics import summarise_results
-from codeplan.envs.webshop.factory import make
+from codeplan.envs.webshop.environment import make
 from codeplan.errors import ModelError
 from codeplan.recording.events import PlanStarted
 from codeplan.standin.model import answer_question

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from codeplan.errors import UsageError
+from codeplan.runner.tools import collect_tools
 from codeplan.tools.python_tools import function_of_file
-from codeplan.tools.toolset import tools_of_file
 
 SOURCE = """
 from __future__ import annotations
@@ -41,13 +41,13 @@ def file(tmp_path):
 
 
 def test_a_files_own_functions_are_tools(file):
-    tools = tools_of_file(file)
+    tools = collect_tools(file)
     assert [t.name for t in tools] == ["find", "verify"]
     assert (tools[0].method.signature, tools[0].call({"query": "a"}).name) == ("(query: str) -> Hit", "a!")
 
 
 def test_names_choose_functions_and_objects(file):
-    assert [t.name for t in tools_of_file(f"{file}:store, find")] == ["get", "find"]
+    assert [t.name for t in collect_tools(f"{file}:store, find")] == ["get", "find"]
     assert function_of_file(f"{file}:verify", "f(x)")(1, 2) is True
 
 
@@ -56,7 +56,7 @@ def test_a_file_that_several_threads_name_at_once_is_loaded_once(tmp_path):
     lines += ["time.sleep(0.1)", "count = []", "def add() -> int:", "    count.append(1)", "    return len(count)"]
     (tmp_path / "shared.py").write_text("\n".join(lines))
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(tools_of_file, [str(tmp_path / "shared.py")] * 4))
+        found = list(threads.map(collect_tools, [str(tmp_path / "shared.py")] * 4))
     assert [tools[0].call({}) for tools in found] == [1, 2, 3, 4]
     assert (tmp_path / "log").read_text() == "x"
 
@@ -71,7 +71,7 @@ def test_a_file_that_several_threads_name_at_once_is_loaded_once(tmp_path):
 )
 def test_what_a_file_lacks_is_named(file, name, why):
     with pytest.raises(UsageError, match=why):
-        tools_of_file(file + name)
+        collect_tools(file + name)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_a_file_lacks_is_named(file, name, why):
 def test_a_file_that_does_not_import_is_refused_in_a_sentence(tmp_path, text):
     (tmp_path / "broken.py").write_text(text)
     with pytest.raises(UsageError, match="cannot be imported: ") as caught:
-        tools_of_file(str(tmp_path / "broken.py"))
+        collect_tools(str(tmp_path / "broken.py"))
     assert "\n" not in str(caught.value)
 
 
@@ -90,7 +90,7 @@ def test_a_name_that_leads_to_no_file_is_refused(tmp_path, monkeypatch, name):
     (tmp_path / "loop.py").symlink_to("loop.py")
     os.mkfifo(tmp_path / "pipe.py")
     with pytest.raises(UsageError, match="^there is no file ") as caught:
-        tools_of_file(f"{name}:find")
+        collect_tools(f"{name}:find")
     assert len(str(caught.value)) < 1_000 and str(caught.value).isprintable()
 
 
@@ -104,7 +104,7 @@ def test_a_file_without_functions_a_folder_and_another_kind_of_file_are_refused(
         ("notes.txt", "must end in .py"),
     ):
         with pytest.raises(UsageError, match=why):
-            tools_of_file(str(tmp_path / name))
+            collect_tools(str(tmp_path / name))
     with pytest.raises(UsageError, match="names no single function; write FILE.py:FUNCTION"):
         function_of_file(str(tmp_path / "empty.py"), "f(x)")
 
@@ -113,8 +113,8 @@ def test_an_object_of_a_class_from_elsewhere_is_announced(file, tmp_path, capsys
     """It may be there for another purpose."""
     path = tmp_path / "places.py"
     path.write_text("from pathlib import Path\nfrom collections import Counter\nFOLDER = Path('x')\ndef find(): ...\n")
-    tools = tools_of_file(f"{path}:FOLDER,find")
+    tools = collect_tools(f"{path}:FOLDER,find")
     said = capsys.readouterr().err
     assert said == f"codeplan: FOLDER is a PosixPath, with its public methods as {len(tools) - 1} tools\n"
-    tools_of_file(f"{file}:store,find")
+    collect_tools(f"{file}:store,find")
     assert capsys.readouterr().err == ""

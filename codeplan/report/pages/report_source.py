@@ -20,8 +20,8 @@ from codeplan.bench.metrics import EpisodeMeasures, measure_episode
 from codeplan.bench.papers import PublishedResults, published_results
 from codeplan.bench.store import GRID_FILE, REPEAT_SUFFIX, EpisodeOutcome, safe_file_name
 from codeplan.errors import UsageError
+from codeplan.recording.event_log import MAX_LINE_BYTES
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, TurnStarted
-from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.report.event_view import end_state
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.runner.episodes import TRACE_NAME

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from codeplan.errors import UsageError
+from codeplan.recording.event_log import MAX_LINE_BYTES
 from codeplan.recording.events import CallBegun, Event, PlanDrafted, PlanFixed
-from codeplan.recording.trace import MAX_LINE_BYTES
 from codeplan.report.pages.html_page import label
 from codeplan.untrusted import files
 from codeplan.untrusted.json_values import TOO_DEEP, is_too_deep
