@@ -15,7 +15,7 @@ from codeplan.cli import options
 from codeplan.cli.commands import add_command
 from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import end_episode, playing, print_json, show_value
-from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library, set_status
+from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, form_lines, open_library, set_status
 from codeplan.untrusted.texts import echo, one_line, shell_word
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ def promote(
     """Make a skill active by hand: prompts show it from now on, whatever its evidence says.
 
     A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers. With
-    --trial FILE.py, the plan must also run to its end on the functions of that file, with its recorded values.
+    --trial FILE.py, the plan must also run to its end on the functions of that file, with its recorded values. If a
+    model named words that stand for values, they are shown: check them.
     """
     from codeplan.curation.trials import has_passed
     from codeplan.errors import UsageError
@@ -177,8 +178,11 @@ def promote(
     opened = open_library(library)
     if not untested and _require_test(opened, name):
         echo("its test passes")
+    skill = find_skill(opened, name)
+    if tables := form_lines(skill, tables_only=True):
+        echo("\n".join(["a model named these values; codeplan-forms in its SKILL.md has them:", *tables]))
     if trial:
-        skill = _require_runnable(find_skill(opened, name))
+        skill = _require_runnable(skill)
         result = _try_on_tools(skill, (), trial, ToolOptions(), None, None, {"model": None})
         if not has_passed(result):
             raise UsageError(f"the trial of {skill.env}/{skill.name} fails: {result.reason}")

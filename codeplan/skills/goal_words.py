@@ -193,3 +193,18 @@ def find_joined(parts: Sequence[GoalPart], text: str) -> list[bool]:
     """For each part, whether no mark stands between it and the one before."""
     ends = [0, *(p.tokens[-1].end for p in parts)]
     return [MARKS.isdisjoint(text[end : p.tokens[0].start]) for end, p in zip(ends, parts, strict=False)]
+
+
+def begins_sentence(token: GoalToken, goal: str) -> bool:
+    """Whether a word has its capital because a sentence begins there, perhaps."""
+    before = goal[: token.start].rstrip()
+    return token.text[0].isupper() and (not before or before[-1] in ".!?:")
+
+
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+NUMBER_WORDS = {word: number for number, word in enumerate([*_UNITS, *_TEENS], 1) if number > 1}
+NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
+NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, unit in enumerate(_UNITS, 1)}
+"""The numbers that one word says; *one* is often none."""
