@@ -174,6 +174,9 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
     lines += [f"is not      {one_line(phrase, 300)}" for phrase in skill.pieces.other]
     lines += [f"same words  {one_line(', '.join(group), 300)}" for group in skill.words]
     lines += [f"value       {line}" for line in form_lines(skill)]
+    lines += [
+        f"names       {one_line(source.name, 80)} as {one_line(source.tool, 80)} lists them" for source in skill.sources
+    ]
     lines += [f"needs       {one_line(t.method.name + t.method.signature, 300)}" for t in skill.tools]
     for origin in skill.origins:
         run = f", {origin.run}" if origin.run else ""

@@ -67,6 +67,7 @@ from codeplan.skills.parameter_binding import bind_parameters, read_parameters
 from codeplan.skills.phrases import asked_phrase, bind_by_rule
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
+from codeplan.skills.tool_names import find_sources
 from codeplan.skills.value_forms import SaidValue, restate
 from codeplan.tools.call_texts import shown_answer
 from codeplan.types import (
@@ -241,7 +242,9 @@ def _run_again(skill: Skill, episode: EpisodeRecord, runner: CurationRunner) -> 
         return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
     if skill.tools:
         answers = shapes_of(skill.plan, answered_calls(again.events))
-        skill = msgspec.structs.replace(skill, answers=answers)
+        texts = {p.name: p.value for p in read_parameters(skill.plan).parameters if isinstance(p.value, str)}
+        sources = find_sources(texts, list(answered_calls(again.events)), skill.plan)
+        skill = msgspec.structs.replace(skill, answers=answers, sources=sources)
     return _Proof(skill, again)
 
 
@@ -426,7 +429,7 @@ class _Learner:
             same = self._library.change(there, origins=origins, **more)
             return self._told(AcquiredSkill(same, is_new=False), proven)
         forms = restate_forms(there, made.plan, day_of(self._episode.events))
-        more = {"tools": made.tools, "answers": made.answers, "forms": forms}
+        more = {"tools": made.tools, "answers": made.answers, "forms": forms, "sources": made.sources}
         mended = self._library.change(there, plan=made.plan, origins=origins, **more)
         return self._told(AcquiredSkill(mended, is_new=False, mends=there.version), proven)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from codeplan.skills.parameter_binding import (
     without_parameters,
 )
 from codeplan.skills.patterns import Binding
+from codeplan.skills.tool_names import MAX_NAME_TOKENS, ListedNames
 from codeplan.skills.value_forms import MAX_FORM_TOKENS, ValueForm, convert, table_key
 
 LIMITS = words_of(
@@ -193,7 +194,8 @@ class OwnValue(NamedTuple):
     """A parameter's value in the plan. Words without capitals, digits and signs may be part of what is asked for, such
     as *as viewer* or *a monthly order*: they are ``fixed``, unless they name a thing, as a plural or behind an article,
     and no further noun follows. A ``single`` thing, *the warehouse*, has no name of its own in its place. ``form`` is
-    how goals say it, if that is in other words, and ``today`` the day on which they do.
+    how goals say it, if that is in other words, and ``today`` the day on which they do. ``listed`` asks a tool for the
+    names that may stand in its place, and no other.
     """
 
     value: SkillParameterValue
@@ -201,6 +203,7 @@ class OwnValue(NamedTuple):
     single: bool = False
     form: ValueForm | None = None
     today: date = date.min
+    listed: Callable[[], ListedNames] | None = None
 
 
 def own_value(value: SkillParameterValue, goal: str, form: ValueForm | None = None, today: date = date.min) -> OwnValue:
@@ -270,18 +273,60 @@ def find_spans(own: OwnValue, parts: Sequence[GoalPart], goal: str, known: Colle
     return [
         [
             at + size
-            for size in (value_sizes(own.value) if own.form is None else range(1, MAX_FORM_TOKENS + 1))
+            for size in _sizes(own)
             if at + size <= len(parts)
             and not (begins_sentence(part.tokens[0], goal) and part.word in known)
-            and read_value(own, parts[at : at + size], goal) is not None
+            and _may_be_value(own, parts[at : at + size], goal)
         ]
         for at, part in enumerate(parts)
     ]
 
 
+def _sizes(own: OwnValue) -> range:
+    if own.listed is not None:
+        return range(1, MAX_NAME_TOKENS + 1)
+    return value_sizes(own.value) if own.form is None else range(1, MAX_FORM_TOKENS + 1)
+
+
+def _may_be_value(own: OwnValue, parts: Sequence[GoalPart], goal: str) -> bool:
+    """Whether a value may stand there. No tool is called for that."""
+    if own.listed is not None:
+        return bool(_words_of_name([token for part in parts for token in part.tokens], goal))
+    return read_value(own, parts, goal) is not None
+
+
+def _words_of_name(span: Sequence[GoalToken], goal: str) -> list[str]:
+    """The words between which nothing else stands, and none of which says more about the goal; empty if one does."""
+    words = [t.text for t in span]
+    if _is_quoted(words[0]) and len(words) == 1:
+        return words
+    apart = span[-1].number - span[0].number != len(span) - 1 or _belongs_to_more(goal, span[0])
+    return [] if apart or any(_limits(word) for word in words) else words
+
+
+def _limits(word: str) -> bool:
+    """Whether a word says more about a goal, as an adverb does: *the pears weekly*."""
+    known = word.casefold()
+    is_adverb = word == known and (known.endswith("ly") or known in _ADVERBS)
+    return is_adverb or word in _FUNCTION_WORDS or known in _NO_NAMES or known in LIMITS or known in MARKS
+
+
+_ADVERBS = words_of("again always fast instantly later never now often soon straightaway then too well")
+
+
+def _read_listed(names: ListedNames, span: Sequence[GoalToken], goal: str) -> str | None:
+    """The only name that the words say."""
+    words = _words_of_name(span, goal)
+    if quoted := _read_quoted(span, goal):
+        return quoted if names.has(quoted) else None
+    return names.find(words) if words else None
+
+
 def read_value(own: OwnValue, parts: Sequence[GoalPart], goal: str) -> SkillParameterValue | None:
     """The value of these parts; None if it cannot stand for the plan's own."""
     span = [token for part in parts for token in part.tokens]
+    if own.listed is not None:
+        return _read_listed(own.listed(), span, goal)
     read = _read_value(own.value, span, goal) if own.form is None else _read_form(own, own.form, span, goal)
     value = read if len(span) == len(parts) else None
     if value is None or (own.fixed and value != own.value) or (own.single and not _has_article(span[0], goal)):

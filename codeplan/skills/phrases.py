@@ -49,6 +49,7 @@ from codeplan.skills.parameter_binding import (
     ParameterBlock,
     SkillParameterValue,
     holds_values,
+    is_date,
     read_parameters,
     without_parameters,
 )
@@ -73,6 +74,7 @@ from codeplan.skills.patterns import (
     without_words_before_values,
 )
 from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
+from codeplan.skills.tool_names import NameLookup
 from codeplan.skills.value_forms import ValueForm, find_spoken, find_words, keeps_a_day, says_own_value
 
 MAX_PHRASES: Final = 60
@@ -109,13 +111,16 @@ _DENIALS = words_of("if unless except without not never no none nobody nothing n
 """Words that no alternative and no piece has: among others they would turn goals into their opposite."""
 
 
-def bind_by_rule(skill: Skill, goal: str, today: date | None = None) -> dict[str, SkillParameterValue] | None:
+def bind_by_rule(
+    skill: Skill, goal: str, today: date | None = None, lookup: NameLookup | None = None
+) -> dict[str, SkillParameterValue] | None:
     """The values of the parameters with which the skill's plan does the goal; None if the rule is not sure of it.
 
     A value has the sort of the plan's own: a number, a date, a word, a name with digits, an address. It is one word,
     or several with capitals, or in quotes; a list has one or more of them, with commas and *and* between them. A plan
     that also has a value elsewhere than among its parameters is never sure. Words such as *tomorrow* are said
-    ``today``, by default the present day.
+    ``today``, by default the present day. ``lookup`` gets the names that tools list; they are asked only if the goal
+    has the skill's words.
     """
     block = read_parameters(skill.plan)
     names = tuple(p.name for p in block.parameters)
@@ -130,10 +135,23 @@ def bind_by_rule(skill: Skill, goal: str, today: date | None = None) -> dict[str
         return None
     today = today or date.today()
     own = {p.name: own_value(p.value, block.goal, forms.get(p.name), today) for p in block.parameters}
+    own |= _listed_values(skill, own, lookup)
     with contextlib.suppress(TooManyWays):
         found = _find_values(skill, goal, own, free)
         return found[0] if len(found) == 1 and holds_values(skill.plan, found[0]) else None
     return None
+
+
+def _listed_values(skill: Skill, own: Mapping[str, OwnValue], lookup: NameLookup | None) -> dict[str, OwnValue]:
+    """The values whose names a tool lists that may be asked."""
+    found: dict[str, OwnValue] = {}
+    for source in skill.sources:
+        value = own.get(source.name)
+        if lookup is None or value is None or not isinstance(value.value, str) or is_date(value.value):
+            continue
+        if not (value.form and value.form.table) and (listed := lookup(source)):
+            found[source.name] = value._replace(listed=listed)
+    return found
 
 
 def _find_values(

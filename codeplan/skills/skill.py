@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, Protocol, runtime_checkable
 import msgspec
 
 from codeplan.skills.answer_shapes import ToolAnswersByName
+from codeplan.skills.tool_names import NameSource
 from codeplan.skills.value_forms import ValueForm
 from codeplan.statistics import mcnemar_exact, wilson_interval
 from codeplan.types import AgentTool, Task, Value
@@ -61,7 +62,8 @@ class Skill(Value, frozen=True):
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
     are other phrases for its goal, with parameters' names in braces, ``words`` are groups of words that mean the same
     in them, and ``pieces`` say it in pieces (``skills.phrases``). ``forms`` are how goals say values in other words
-    than the plan. ``answers`` are the shapes of what tools answered to the plan when it was proven.
+    than the plan, and ``sources`` the calls whose answers list values. ``answers`` are the shapes of what tools
+    answered to the plan when it was proven.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Skill(Value, frozen=True):
     words: tuple[tuple[str, ...], ...] = ()
     pieces: GoalPieces = GoalPieces()
     forms: tuple[ValueForm, ...] = ()
+    sources: tuple[NameSource, ...] = ()
     answers: ToolAnswersByName = {}
 
 
