@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 PLACE_MARK: Final = "\ue000"  # a private character: the place of a parameter in a phrase
@@ -60,7 +61,8 @@ Same: TypeAlias = Mapping[tuple[str, ...], str]
 """What stands for each of several interchangeable parts."""
 
 
-def tokenize(text: str) -> list[GoalToken]:
+@lru_cache(maxsize=2_000)
+def tokenize(text: str) -> tuple[GoalToken, ...]:
     """The words, numbers and signs of a text; a path from the root or from home has a token for each of its names."""
     spans: list[tuple[int, int]] = []
     for m in _TOKEN.finditer(text):
@@ -68,7 +70,7 @@ def tokenize(text: str) -> list[GoalToken]:
             spans += [(m.start() + p.start(), m.start() + p.end()) for p in _PATH_PIECE.finditer(m[0])]
         else:
             spans.append(m.span())
-    return [GoalToken(text[start:end], start, end, i) for i, (start, end) in enumerate(spans)]
+    return tuple(GoalToken(text[start:end], start, end, i) for i, (start, end) in enumerate(spans))
 
 
 def meaningful(text: str) -> list[GoalToken]:

@@ -175,6 +175,15 @@ def has_choice(pattern: Pattern) -> bool:
     return any(isinstance(node, PatternChoice) for node in pattern)
 
 
+def may_match(pattern: Pattern, words: Collection[str]) -> bool:
+    """Whether the words that the pattern needs are among these: quicker than to match it, which finds no more."""
+    return all(
+        any(may_match(way, words) for way in node.ways) if isinstance(node, PatternChoice) else node in words
+        for node in pattern
+        if not isinstance(node, ValuePlace)
+    )
+
+
 class Work:
     """What matching may cost, in steps of a pattern at a word: a stranger's patterns end there."""
 
@@ -268,6 +277,15 @@ def make_frame(does: Sequence[Sequence[Pattern]], has: Sequence[Pattern]) -> Goa
             for word in _first_words(pattern):
                 beginning.setdefault(word, []).append((thing, pattern))
     return GoalFrame(len(does), beginning)
+
+
+def may_match_frame(frame: GoalFrame, words: Collection[str]) -> bool:
+    """Whether each thing may be said with these words; see ``may_match``."""
+    things = 0
+    for pieces in frame.beginning.values():
+        for thing, pattern in pieces:
+            things |= thing if not things & thing and may_match(pattern, words) else 0
+    return bool(frame.does) and things == (1 << frame.does) - 1
 
 
 def _first_words(pattern: Pattern) -> set[str | None]:

@@ -69,6 +69,8 @@ from codeplan.skills.patterns import (
     make_frame,
     match_frame,
     match_whole,
+    may_match,
+    may_match_frame,
     read_pattern,
     without_words,
     without_words_before_values,
@@ -163,14 +165,19 @@ def _find_values(
     """
     grammar = _grammar(skill.plan, skill.said, skill.words, skill.pieces, skill.forms)
     parts = split_parts(meaningful(goal), grammar.same)
+    there = frozenset(part.word for part in parts)
+    phrases = [pattern for pattern in grammar.phrases if may_match(pattern, there)]
+    is_framed = may_match_frame(grammar.frame, there) and not asks_for_facts(goal)
+    if not phrases and not is_framed:
+        return []
     spans = {name: find_spans(value, parts, goal, grammar.known) for name, value in own.items()}
     words, led = [part.word for part in parts], find_led(read_parameters(skill.plan))
     known = GoalWords(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
     if any(match_whole(pattern, known) for pattern in grammar.other):
         return []
     every = _names(skill)
-    bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, every)]
-    if grammar.frame.does and not asks_for_facts(goal):
+    bindings = [b for pattern in phrases for b in match_whole(pattern, known) if _are_apart(b, every)]
+    if is_framed:
         bindings += match_frame(grammar.frame, known)
     fixed = {name: value.value for name, value in own.items() if name not in names}
     found: list[dict[str, SkillParameterValue]] = []
