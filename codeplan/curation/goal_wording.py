@@ -22,7 +22,13 @@ from codeplan.recording.events import Event
 from codeplan.sandbox import Sandbox
 from codeplan.skills.goal_values import LIMITS, find_value, is_same_sort
 from codeplan.skills.goal_words import begins_sentence, tokenize
-from codeplan.skills.parameter_binding import SkillParameterValue, is_date, read_parameters, without_parameters
+from codeplan.skills.parameter_binding import (
+    MAX_GOAL,
+    SkillParameterValue,
+    is_date,
+    read_parameters,
+    without_parameters,
+)
 from codeplan.skills.phrases import asked_phrase, parse_phrases, placed_phrase
 from codeplan.skills.skill import Skill
 from codeplan.skills.value_forms import (
@@ -44,6 +50,7 @@ from codeplan.skills.value_forms import (
 from codeplan.types import Completion
 
 MAX_CONSTANTS = 12
+_MAX_LOOKED_AT = 60
 _MAX_TEXT = 100
 _MIN_NUMBER = 10
 """Smaller numbers are common in plans and as words of goals, without meaning one another."""
@@ -94,7 +101,9 @@ def _is_field(before: str) -> bool:
 
 def find_said(plan: str, goal: str, day: date | None, sandbox: Sandbox) -> list[SaidValue]:
     """How the goal says values of the plan by a built-in conversion; none that it has as they are."""
-    values = find_constants(plan, sandbox)
+    if len(goal) > MAX_GOAL:
+        return []
+    values = find_constants(plan, sandbox)[:_MAX_LOOKED_AT]
     tokens = tokenize(goal)
     unsaid = [v for v in values if next(find_value(v, tokens), None) is None or _is_number_word(v, goal)]
     certain = [v for v in unsaid if isinstance(v, str) or v >= _MIN_NUMBER]
@@ -184,7 +193,7 @@ def read_said(reply: str, constants: Collection[PlanConstant], goal: str, day: d
     named = {c.name: c.value for c in constants}
     read = {n: _read_claim(claim, named[n], goal, day) for n, claim in claims.items() if n in named}
     kept = without_overlaps(said for said in read.values() if said)
-    return {name: said for name, said in read.items() if said in kept}
+    return {name: said for name, said in read.items() if said and said in kept}
 
 
 def _read_claim(claim: _Claim, value: str | int | float, goal: str, day: date | None) -> SaidValue | None:

@@ -118,7 +118,12 @@ def _find_source(
 
 
 def _mentions(arguments: object, value: str) -> bool:
-    return value in repr(arguments)
+    """Whether a text among the arguments has the value in it."""
+    if isinstance(arguments, dict):
+        return _mentions([*arguments.keys(), *arguments.values()], value)
+    if isinstance(arguments, list | tuple | set | frozenset):
+        return any(_mentions(each, value) for each in arguments)
+    return isinstance(arguments, str) and value in arguments
 
 
 def _is_own(value: object, plan: str) -> bool:
@@ -126,9 +131,7 @@ def _is_own(value: object, plan: str) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, str):
-        return len(value) <= _MAX_NAME and (
-            repr(value)[1:-1] in plan or msgspec.json.encode(value).decode()[1:-1] in plan
-        )
+        return len(value) <= _MAX_NAME and msgspec.json.encode(value).decode()[1:-1] in plan
     return isinstance(value, int | float) and bool(re.search(rf"(?<![\w.]){re.escape(str(value))}(?![\w.])", plan))
 
 

@@ -10,6 +10,8 @@ from support.shop import Shop
 
 import codeplan
 from codeplan.curation.acquisition import AcquiredSkill, acquire_from_run
+from codeplan.skills.import_export import export_skills, import_skills
+from codeplan.skills.library import SkillLibrary
 from codeplan.skills.selection import match_goal
 from codeplan.skills.value_forms import ValueForm, convert, find_days, says_own_value
 
@@ -193,6 +195,29 @@ def test_a_claim_that_no_rule_verifies_makes_no_parameter(library, tmp_path, val
     assert (skill.forms, skill.parameters, skill.said) == ((), ("the_number",), ())
     assert matched(library, "Pay 40 to Ann") == [[40]]
     assert matched(library, "Pay 40 to Bob") == []
+
+
+def test_a_goal_with_two_orders_or_another_direction_is_not_that_of_one(library, tmp_path):
+    table = {"Ann": "ACC-7", "Bob": "ACC-8"}
+    first = date.today().isoformat()
+    calls = ["pay('ACC-7', 30)", f"book('desk', {first!r})"]
+    skill = learn("Pay Ann 30 today", calls, library, tmp_path, {"the_value": table})
+    assert matched(library, "Pay Bob 40 tomorrow") != []
+    for goal in (
+        "Pay Bob 40 tomorrow and Ann 50 today",
+        "Pay Ann and Bob 40 today",
+        "Pay Bob 40 today and tomorrow",
+        "Pay Bob 40 from today",
+        "Pay Bob 40 today, not tomorrow",
+        "Pay my Bob 40 today",
+        "Pay Bob 40 every Friday",
+        "Pay Bob twelve of 40 today",
+    ):
+        assert matched(library, goal) == []
+    export_skills(library, tmp_path / "a.zip", [skill])
+    other = SkillLibrary(tmp_path / "other")
+    (row,) = import_skills(other, tmp_path / "a.zip")
+    assert (other.get_by_name(row.name).forms, other.get_by_name(row.name).status) == ((), "candidate")
 
 
 def test_an_edited_form_that_no_longer_says_the_plans_value_is_not_believed(library, tmp_path):
