@@ -40,6 +40,7 @@ from codeplan.curation.goal_wording import (
 )
 from codeplan.errors import ModelError, SandboxError, UsageError
 from codeplan.llm.callable_model import ModelFunction
+from codeplan.plain_data import NotPlainData, unpack
 from codeplan.protocols import LLM
 from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
@@ -400,6 +401,13 @@ def _reused_skill(library: SkillLibrary, episode: EpisodeRecord, made: Skill) ->
     return None
 
 
+def _answers(events: Sequence[Event]) -> Iterator[object]:
+    """What tools answered, as values."""
+    for made in answered_calls(events):
+        with contextlib.suppress(NotPlainData):
+            yield unpack(made.answer.value)
+
+
 class _Learner:
     """Puts what an episode has proven into a library."""
 
@@ -441,7 +449,7 @@ class _Learner:
         except (UsageError, ModelError) as e:
             return self._told(msgspec.structs.replace(self._add_or_merge(skill), unsaid=str(e)), proven)
         goal, day = self._episode.result.task.goal, day_of(self._episode.events)
-        said = read_said(completion.text, constants, goal, day)
+        said = read_said(completion.text, constants, goal, day, _answers(proven.again.events))
         more = self._prove_claims(source, said) if said else None
         taught = more or proven
         named = names_in_reply(skill, taught.skill, said if more else {})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import count
+from itertools import count, islice
 from typing import Annotated, NamedTuple, TypeAlias
 
 import msgspec
@@ -51,6 +51,7 @@ from codeplan.types import Completion
 
 MAX_CONSTANTS = 12
 _MAX_LOOKED_AT = 60
+_MAX_RECORDS = 20_000
 _MAX_TEXT = 100
 _MIN_NUMBER = 10
 """Smaller numbers are common in plans and as words of goals, without meaning one another."""
@@ -183,8 +184,13 @@ class _ValuesReply(msgspec.Struct):
     values: Annotated[dict[str, _Claim], msgspec.Meta(max_length=MAX_CONSTANTS)] = {}
 
 
-def read_said(reply: str, constants: Collection[PlanConstant], goal: str, day: date | None) -> dict[str, SaidValue]:
-    """What a model's reply, a JSON object, says of the words for constants, by their names, as far as a rule agrees."""
+def read_said(
+    reply: str, constants: Collection[PlanConstant], goal: str, day: date | None, answers: Iterable[object]
+) -> dict[str, SaidValue]:
+    """What a model's reply, a JSON object, says of the words for constants, by their names, as far as a rule agrees.
+
+    ``answers`` are those of the tools: a table that they contradict counts for nothing.
+    """
     start, end = reply.find("{"), reply.rfind("}")
     try:
         claims = msgspec.json.decode(reply[start : end + 1].encode("utf-8", "replace"), type=_ValuesReply).values
@@ -192,7 +198,8 @@ def read_said(reply: str, constants: Collection[PlanConstant], goal: str, day: d
         return {}
     named = {c.name: c.value for c in constants}
     read = {n: _read_claim(claim, named[n], goal, day) for n, claim in claims.items() if n in named}
-    kept = without_overlaps(said for said in read.values() if said)
+    records = list(islice(_records(answers), _MAX_RECORDS))
+    kept = without_overlaps(said for said in read.values() if said and not _is_contradicted(said.form.table, records))
     return {name: said for name, said in read.items() if said and said in kept}
 
 
@@ -208,6 +215,33 @@ def _read_claim(claim: _Claim, value: str | int | float, goal: str, day: date | 
     said_on = day.isoformat() if day and is_date(value) and not table else ""
     form = ValueForm("", goal[start:end], said_on, table)
     return SaidValue(value, form, start, end) if says_own_value(form, value) else None
+
+
+def _records(answers: Iterable[object]) -> Iterator[frozenset[str]]:
+    """The texts that stand together in the tools' answers: in a mapping, or as a key with its value."""
+    waiting = list(answers)
+    while waiting:
+        there = waiting.pop()
+        if isinstance(there, dict):
+            yield frozenset(str(v).casefold() for v in there.values() if isinstance(v, str | int | float))
+            yield from (
+                frozenset({str(k).casefold(), str(v).casefold()})
+                for k, v in there.items()
+                if isinstance(v, str | int | float)
+            )
+            waiting += there.values()
+        elif isinstance(there, list | tuple):
+            waiting += there
+
+
+def _is_contradicted(table: FormTable, records: Sequence[frozenset[str]]) -> bool:
+    """Whether the tools know the words and the value of a pair, and not together: *checking* is another account."""
+    for words, value in table:
+        pair = (words.casefold(), str(value).casefold())
+        known = [[text in record for text in pair] for record in records]
+        if all(any(there) for there in zip(*known, strict=True)) and known and not any(map(all, known)):
+            return True
+    return False
 
 
 def _usable_table(pairs: Mapping[str, TableValue], own: str | int | float) -> FormTable:

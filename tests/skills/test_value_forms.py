@@ -104,6 +104,12 @@ class Office(Shop):
         self.booked.append((place, day))
         return "booked"
 
+    def accounts(self) -> list[dict]:
+        return [{"id": "ACC-1", "name": "Savings"}, {"id": "ACC-2", "name": "Checking"}]
+
+    def move(self, source: str, target: str, amount: int) -> str:
+        return "moved"
+
     def pay(self, account: str, amount: int) -> str:
         self.booked.append((account, amount))
         return "paid"
@@ -195,6 +201,19 @@ def test_a_claim_that_no_rule_verifies_makes_no_parameter(library, tmp_path, val
     assert (skill.forms, skill.parameters, skill.said) == ((), ("the_number",), ())
     assert matched(library, "Pay 40 to Ann") == [[40]]
     assert matched(library, "Pay 40 to Bob") == []
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_table_that_the_tools_own_answers_contradict_is_not_believed(library, tmp_path, swapped):
+    """A reply that exchanges two accounts would later move money the other way."""
+    accounts = {"savings": "ACC-1", "checking": "ACC-2"}
+    wrong = {"checking": "ACC-1", "savings": "ACC-2"}
+    names = {"the_value": wrong, "the_value_2": wrong} if swapped else {"the_value": accounts, "the_value_2": accounts}
+    calls = ["accounts()", "move('ACC-1', 'ACC-2', 30)"]
+    skill = learn("Move 30 from savings to checking", calls, library, tmp_path, names)
+    moved = matched(library, "Move 40 from checking to savings")
+    assert len(skill.forms) == (0 if swapped else 2)
+    assert moved == ([] if swapped else [[40, "ACC-2", "ACC-1"]])
 
 
 def test_a_goal_with_two_orders_or_another_direction_is_not_that_of_one(library, tmp_path):
