@@ -76,7 +76,7 @@ from codeplan.skills.patterns import (
     without_words_before_values,
 )
 from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
-from codeplan.skills.tool_names import NameLookup
+from codeplan.skills.tool_names import NameLookup, is_call_of
 from codeplan.skills.value_forms import ValueForm, find_spoken, find_words, keeps_a_day, says_own_value
 
 MAX_PHRASES: Final = 60
@@ -151,7 +151,9 @@ def _listed_values(skill: Skill, own: Mapping[str, OwnValue], lookup: NameLookup
         value = own.get(source.name)
         if lookup is None or value is None or not isinstance(value.value, str) or is_date(value.value):
             continue
-        if not (value.form and value.form.table) and (listed := lookup(source)):
+        if (value.form and value.form.table) or not is_call_of(skill.plan, source):
+            continue
+        if listed := lookup(source):
             found[source.name] = value._replace(listed=listed)
     return found
 

@@ -96,6 +96,7 @@ class _ToolLookup:
     def __init__(self, episode: Episode) -> None:
         self._episode = episode
         self._answers: dict[tuple[str, object], Any] = {}
+        self._names: dict[NameSource, ListedNames] = {}
 
     def __call__(self, source: NameSource) -> Callable[[], ListedNames] | None:
         env = self._episode.env
@@ -106,7 +107,9 @@ class _ToolLookup:
         key = source.tool, source.arguments
         if key not in self._answers:
             self._answers[key] = self._ask(source)
-        return ListedNames(names_at(self._answers[key], source.path))
+        if source not in self._names:
+            self._names[source] = ListedNames(names_at(self._answers[key], source.path))
+        return self._names[source]
 
     def _ask(self, source: NameSource) -> Any:
         """What the tool answers; None if it fails."""

@@ -117,6 +117,11 @@ def _find_source(
     return None
 
 
+def is_call_of(plan: str, source: NameSource) -> bool:
+    """Whether a plan has the tool and the arguments of this call: a file of somebody's may name any other."""
+    return f".{source.tool}(" in plan and all(_is_own(value, plan) for _, value in source.arguments)
+
+
 def _mentions(arguments: object, value: str) -> bool:
     """Whether a text among the arguments has the value in it."""
     if isinstance(arguments, dict):

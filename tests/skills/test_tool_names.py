@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +37,9 @@ class Books:
         if self.names is None:
             raise OSError("the books are closed")
         return [{"id": i, "name": name} for i, name in enumerate(self.names)]
+
+    def list_secrets(self) -> list[dict]:
+        return self.list_customers("secret")
 
     def send(self, name: str) -> str:
         self.sent.append(name)
@@ -158,6 +162,14 @@ def test_no_tool_is_called_for_a_goal_that_has_other_words(known, library, tmp_p
     books = Books()
     play("Is the invoice of Acme paid?", books, library, tmp_path)
     assert books.asked == 0
+
+
+@pytest.mark.parametrize("more", [{"arguments": (("which", "passwords"),)}, {"tool": "list_secrets", "arguments": ()}])
+def test_a_call_that_the_plan_does_not_make_is_not_made_for_names(known, library, tmp_path, more):
+    library.change(known, sources=(msgspec.structs.replace(known.sources[0], **more),))
+    books = Books()
+    play("Send the invoice to Zorro", books, library, tmp_path, readonly=["*"])
+    assert books.asked == 1  # by the plan: words count as without a list
 
 
 def test_a_tool_that_fails_names_nothing(known, library, tmp_path):
