@@ -1,6 +1,7 @@
-"""Measures the skill library: speed with 10,000 skills, benefit, and resistance to poisoning and crashes.
+"""Measures the skill library: speed with 10,000 and 50,000 skills, benefit, and resistance to poisoning and crashes.
 
     python benchmarks/skills.py speed        retrieval, rebuild, listing, each beside its limit
+    python benchmarks/skills.py bind         opening 50,000 skills over tools, and binding goals by rule
     python benchmarks/skills.py worth        discovery from one sample, then the library on new tasks
     python benchmarks/skills.py poison       poisoned and sound candidates in 100 filterings
     python benchmarks/skills.py crash        16 concurrent writers; 200 killed writers
@@ -26,9 +27,11 @@ import msgspec
 from codeplan import envs
 from codeplan.curation.curation_runner import CurationRunner
 from codeplan.curation.filtering import FilterRule, filter_candidates, run_skill_alone
+from codeplan.sandbox.language.extraction import PARAMETERS_CLOSING, PARAMETERS_OPENING
 from codeplan.skills import skill_folder
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.skill import EvidenceRecord, SkillOrigin
+from codeplan.skills.selection import match_goal
+from codeplan.skills.skill import EvidenceRecord, Skill, SkillOrigin
 from codeplan.types import Task
 
 TESTS = Path(__file__).parents[1] / "tests"
@@ -36,7 +39,7 @@ sys.path[:0] = [str(TESTS)]
 made = importlib.import_module("support.curation_samples")
 shelf = importlib.import_module("support.skill_samples")
 
-SKILLS = 10_000
+SKILLS, MANY_SKILLS = 10_000, 50_000
 KINDS = ("pick", "clean", "heat", "cool", "examine", "pick_two")
 LIMITS = {"find, by kind and words": 5.0, "find, no kind": 5.0, "find, common words": 5.0, "list": 300.0}
 THINGS = ("apple", "mug", "pan", "cup", "plate", "egg", "knife", "potato", "book", "pen", "bowl", "lettuce")
@@ -107,6 +110,53 @@ def speed(rounds: int) -> None:
         show("rebuild", milliseconds(library.rebuild, 3), 5_000)
 
 
+VERBS = "order buy send pay book cancel move share mail remind meet refund plan list print close open count check file"
+NOUNS = (
+    "lamps invoices rooms meetings letters desks reports tickets contracts chairs folders files books cars flights pens"
+)
+
+
+def fill_with_tools(root: Path, skills: int) -> None:
+    """Write skills over tools: each does one thing with some fruit, in a place of its own."""
+    verbs, nouns = VERBS.split(), NOUNS.split()
+    for i in range(skills):
+        verb, noun, place = verbs[i % 20], nouns[i // 20 % 16], f"shop{i // 320}"
+        goal = f"{verb} apples of {noun} at {place} up to 10"
+        head = f'{PARAMETERS_OPENING} {goal}\n    the_item = "apples"\n    the_number = 10\n    {PARAMETERS_CLOSING}'
+        step = f"if start_from <= 1:\n        agent.do(the_item, {i})\n"
+        plan = f"def solution(agent, start_from=1):\n    {head}\n    {step}"
+        origins = (SkillOrigin("goal", goal, "m", f"runs/{i}"),)
+        names = ("the_item", "the_number")
+        one = Skill(f"{verb}-{i:05}", "tools", plan, "", goal, names, status="active", origins=origins)
+        folder = root / "tools" / one.name
+        folder.mkdir(parents=True)
+        (folder / "plan.py").write_text(plan)
+        (folder / "SKILL.md").write_text(skill_folder.format_manifest(one))
+
+
+def bind(rounds: int) -> None:
+    """Open 50,000 skills over tools, and bind goals that one of them knows, or none."""
+    goals = {
+        "order pears of lamps at shop77 up to 25": 1,
+        "please pay pears of rooms at shop3 up to 7": 1,
+        "pay pears of rooms at shop3 up to 7, and tell Bob": 0,
+        "water the plants": 0,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "skills"
+        fill_with_tools(root, MANY_SKILLS)
+        began = time.perf_counter()
+        SkillLibrary(root)
+        first = 1000 * (time.perf_counter() - began)
+        print(f"{MANY_SKILLS:,} skills, ms{'':12} {'median':>9} {'worst':>9} {'limit':>9}")
+        show("opened", milliseconds(lambda: SkillLibrary(root), 5), 1_000)
+        library = SkillLibrary(root)
+        for goal, sure in goals.items():
+            assert len(match_goal(library, goal)) == sure, goal
+            show(f"bind, {goal[:21]}", milliseconds(lambda goal=goal: match_goal(library, goal), rounds), 10)
+        show("index, made the first time", [first], 30_000)
+
+
 def worth(rounds: int) -> None:
     """Discover skills for all kinds from one sample with one command."""
     command = [sys.executable, "-m", "codeplan", "skills", "discover", "household", "-n", str(rounds), "--pairs", "24"]
@@ -175,7 +225,13 @@ def crash(rounds: int) -> None:
 def main() -> None:
     """Run the named parts, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {"speed": (speed, 50), "worth": (worth, 16), "poison": (poison, 100), "crash": (crash, 200)}
+    parts = {
+        "speed": (speed, 50),
+        "bind": (bind, 50),
+        "worth": (worth, 16),
+        "poison": (poison, 100),
+        "crash": (crash, 200),
+    }
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to run (all)")
     parser.add_argument("--rounds", type=int, help="rounds, tasks of a kind, filterings, or killed writers")
     given = parser.parse_args()

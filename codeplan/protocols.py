@@ -243,6 +243,9 @@ class OffersTools(Protocol):
     once_tools: frozenset[str]
     """The tools of which equal calls are made once: after a failure, the recorded answer stands for them."""
 
+    readonly_tools: frozenset[str]
+    """The tools that the user says only read, and whose calls nobody has to approve."""
+
     carried: tuple[Any, ...]
     """Answers of another episode, with which this one goes on: events.CarriedAnswer values."""
 

@@ -13,7 +13,7 @@ import typer
 
 from codeplan.cli import options
 from codeplan.cli.commands import add_command, given_limits
-from codeplan.cli.options import TapeOptions, TotalBudgetOptions, end_spending
+from codeplan.cli.options import TapeOptions, ToolOptions, TotalBudgetOptions, end_spending
 from codeplan.cli.output import (
     CurationProgressBar,
     curation_progress,
@@ -22,6 +22,7 @@ from codeplan.cli.output import (
     print_output,
     waiting_line,
 )
+from codeplan.cli.skill_runs import Trial, filter_over_tools, trials_table
 from codeplan.cli.skills import (
     DEFAULT_FOLDER,
     LibraryFolder,
@@ -384,6 +385,8 @@ def filter_skills(
         int, typer.Option("-n", "--pairs", metavar="N", min=1, help="Tasks per candidate, with and without.")
     ] = 20,
     tested: TrialOptions,
+    trial: Trial = None,
+    sources: ToolOptions,
     episodes: EpisodeOptions,
     total: TotalBudgetOptions,
     library: LibraryFolder = DEFAULT_FOLDER,
@@ -391,11 +394,24 @@ def filter_skills(
 ) -> None:
     """Run candidates with and without, on paired tasks that they do not come from; promote and retire by the test.
 
+    Skills over your own tools have no such tasks. codeplan skills filter tools runs each candidate's test, on recorded
+    answers, and, with --trial FILE.py or with --tools that you mark --readonly, its plan with the recorded values on
+    these. It promotes those that pass, and nothing real is done.
+
     Exit codes: 0 all episodes were run, 2 usage, 3 a total budget is spent: what was found until then is kept.
     """
     from codeplan.curation.filtering import filter_candidates, list_candidates
+    from codeplan.errors import UsageError
+    from codeplan.skills.skill_folder import TOOLS
 
     opened = open_library(library)
+    if env == TOOLS:
+        chosen = [find_skill(opened, name)] if name else list_candidates(opened, env)
+        outcomes = filter_over_tools(opened, chosen, trial, sources, episodes.out, episodes.model)
+        print_output({"filtered": outcomes}, as_json, lambda: trials_table(outcomes))
+        return
+    if trial or sources.name_tools:
+        raise UsageError(f"--trial and --tools are for skills over your own tools; {env} is an environment")
     candidates = [find_skill(opened, name)] if name else list_candidates(opened, env, tested.most)
     spending = total.start()
     with episodes.tapes.open() as tapes, episodes.runner("filter", env, tapes, spending) as runner:

@@ -15,12 +15,13 @@ from codeplan.cli import options
 from codeplan.cli.commands import add_command
 from codeplan.cli.options import OutputOptions, ToolOptions
 from codeplan.cli.output import end_episode, playing, print_json, show_value
-from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, open_library, set_status
+from codeplan.cli.skills import DEFAULT_FOLDER, LibraryFolder, Name, find_skill, form_lines, open_library, set_status
 from codeplan.untrusted.texts import echo, one_line, shell_word
 
 if TYPE_CHECKING:
+    from codeplan.curation.trials import TrialOutcome
     from codeplan.skills.library import SkillLibrary
-    from codeplan.skills.skill import EvidencePhase, Skill
+    from codeplan.skills.skill import Skill
     from codeplan.types import Result
 
 
@@ -67,6 +68,7 @@ def run(
     Exit codes: 0 verified, 1 not solved or only claimed, 2 usage, 3 budget spent, 4 infrastructure, 5 waiting for an
     approval or an answer, 130 interrupted.
     """
+    from codeplan.curation.trials import record_trial
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.given_plans import execute
     from codeplan.sandbox import Limits
@@ -82,7 +84,7 @@ def run(
         with playing(again, as_json=output.as_json), options.open_environment(None, sources, goal, folder) as tools:
             _require_tools(skill, tools)
             result = execute(plan, tools, skill=skill, out=folder, on_event=output.event_handler(), **given).result
-    _record_use(opened, skill, result, str(folder))
+    record_trial(opened, skill, result, str(folder), "use")
     if not output.as_json:
         show_value(result)
     end_episode(result, result_as_json(result) if output.as_json else None, unverified=sources.verify is None)
@@ -110,7 +112,7 @@ def try_out(
 
     Exit codes: 0 passed, 1 failed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """
-    from codeplan.curation.trials import has_passed
+    from codeplan.curation.trials import has_passed, record_trial
     from codeplan.errors import UsageError
     from codeplan.report.json_output import result_as_json
 
@@ -127,7 +129,7 @@ def try_out(
     given["model"] = model
     with options.run_folder(out, "trial", skill.name) as folder, playing("repeat the command", as_json=output.as_json):
         result = _try_on_tools(skill, values or (), trial, sources, folder, output, given)
-    _record_use(opened, skill, result, str(folder), "check")
+    record_trial(opened, skill, result, str(folder))
     if not output.as_json:
         show_value(result)
     if output.as_json:
@@ -169,7 +171,8 @@ def promote(
     """Make a skill active by hand: prompts show it from now on, whatever its evidence says.
 
     A skill over tools has a test of its recorded success, which must pass: its plan runs on recorded answers. With
-    --trial FILE.py, the plan must also run to its end on the functions of that file, with its recorded values.
+    --trial FILE.py, the plan must also run to its end on the functions of that file, with its recorded values. If a
+    model named words that stand for values, they are shown: check them.
     """
     from codeplan.curation.trials import has_passed
     from codeplan.errors import UsageError
@@ -177,8 +180,11 @@ def promote(
     opened = open_library(library)
     if not untested and _require_test(opened, name):
         echo("its test passes")
+    skill = find_skill(opened, name)
+    if tables := form_lines(skill, tables_only=True):
+        echo("\n".join(["a model named these values; codeplan-forms in its SKILL.md has them:", *tables]))
     if trial:
-        skill = _require_runnable(find_skill(opened, name))
+        skill = _require_runnable(skill)
         result = _try_on_tools(skill, (), trial, ToolOptions(), None, None, {"model": None})
         if not has_passed(result):
             raise UsageError(f"the trial of {skill.env}/{skill.name} fails: {result.reason}")
@@ -267,13 +273,40 @@ def _read_json(text: str) -> object:
         return text
 
 
-def _record_use(library: SkillLibrary, skill: Skill, result: Result, folder: str, phase: EvidencePhase = "use") -> None:
-    """Record the run as evidence if it was judged."""
-    from codeplan.skills.skill import EvidenceRecord
-    from codeplan.types import NotSolved, Success
+def filter_over_tools(
+    library: SkillLibrary,
+    skills: Sequence[Skill],
+    trial: Sequence[str] | None,
+    sources: ToolOptions,
+    out: Path | None,
+    model: str | None,
+) -> Sequence[TrialOutcome]:
+    """Try skills over tools on recorded answers, and on a stand-in or on tools that only read, if these are named.
 
-    if library.writable and isinstance(result.ending, Success | NotSolved):
-        done = result.success
-        why = "" if done else one_line(result.reason, 500)
-        record = EvidenceRecord(result.task.id, 0, "none", True, done, skill.version, phase, folder, reason=why)
-        library.record(skill, record)
+    Raises: UsageError: one is retired, or no skill over tools.
+    """
+    from codeplan.curation.trials import filter_by_trials, record_trial
+
+    with options.run_folder(out, "skills", "filter", "tools") as folder:
+
+        def run_trial(skill: Skill) -> Result:
+            result = _try_on_tools(skill, (), trial, sources, folder / skill.name, None, given)
+            record_trial(library, skill, result, str(folder / skill.name))
+            return result
+
+        given: dict[str, Any] = {"model": model}
+        tries = run_trial if trial or sources.name_tools else None
+        runnable = [_require_runnable(skill) for skill in skills]
+        return filter_by_trials(library, runnable, lambda s: _require_test(library, f"{s.env}/{s.name}"), tries)
+
+
+def trials_table(rows: Sequence[TrialOutcome]) -> list[str]:
+    """One line for each skill that was tried, and why it is not promoted."""
+    from codeplan.cli.tables import format_table, terminal_width
+
+    if not rows:
+        return ["no candidates were tried"]
+    words = {True: "passed", False: "failed", None: "-"}
+    cells = [[f"{r.env}/{r.skill}", words[r.test], words[r.trial], r.status] for r in rows]
+    reasons = [f"{r.env}/{r.skill}: {one_line(r.reason, 400)}" for r in rows if r.reason]
+    return [*format_table(["skill", "test", "trial", "now"], cells, width=terminal_width()), *reasons]

@@ -173,6 +173,10 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
     ]
     lines += [f"is not      {one_line(phrase, 300)}" for phrase in skill.pieces.other]
     lines += [f"same words  {one_line(', '.join(group), 300)}" for group in skill.words]
+    lines += [f"value       {line}" for line in form_lines(skill)]
+    lines += [
+        f"names       {one_line(source.name, 80)} as {one_line(source.tool, 80)} lists them" for source in skill.sources
+    ]
     lines += [f"needs       {one_line(t.method.name + t.method.signature, 300)}" for t in skill.tools]
     for origin in skill.origins:
         run = f", {origin.run}" if origin.run else ""
@@ -182,6 +186,20 @@ def skill_page(skill: Skill, records: Sequence[EvidenceRecord], figures: SkillSt
     if len(records) > _MAX_RECORDS:
         lines.append(f"… {len(records):,} records in all; --json has them")
     return [*lines, "", *clean(skill.plan).rstrip("\n").split("\n")]
+
+
+def form_lines(skill: Skill, *, tables_only: bool = False) -> list[str]:
+    """What words of a goal stand for which value of the plan."""
+    from codeplan.untrusted.values import in_quotes
+
+    lines = [
+        f"{one_line(form.name, 80)} is {in_quotes(value, 200)} where a goal says {in_quotes(words, 100)}"
+        for form in skill.forms
+        for words, value in form.table
+    ]
+    days = {form.name: f", on {form.day}" if form.day else "" for form in skill.forms}
+    known = (form for form in skill.forms if not form.table and not tables_only)
+    return lines + [f"{one_line(f.name, 80)} is said as {in_quotes(f.words, 100)}{days[f.name]}" for f in known]
 
 
 def _record(t: EvidenceRecord) -> str:

@@ -15,6 +15,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,23 @@ import msgspec
 from codeplan import plugins
 from codeplan.budget import Budget
 from codeplan.curation.curation_runner import PLAN_SETTINGS, CurationRunner, EpisodeRecord
+from codeplan.curation.goal_wording import (
+    UNPLACED,
+    ask_wording,
+    day_of,
+    find_said,
+    identity,
+    learn_wording,
+    names_in_reply,
+    open_constants,
+    read_said,
+    restate_forms,
+    with_forms,
+    without_overlaps,
+)
 from codeplan.errors import ModelError, SandboxError, UsageError
 from codeplan.llm.callable_model import ModelFunction
-from codeplan.planning.asking import load_prompts, render_messages
+from codeplan.plain_data import NotPlainData, unpack
 from codeplan.protocols import LLM
 from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
@@ -50,9 +65,11 @@ from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.answer_shapes import merge_answers, shapes_of
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import bind_parameters, read_parameters
-from codeplan.skills.phrases import asked_phrase, parse_phrases
+from codeplan.skills.phrases import asked_phrase, bind_by_rule
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
+from codeplan.skills.tool_names import find_sources
+from codeplan.skills.value_forms import SaidValue, restate
 from codeplan.tools.call_texts import shown_answer
 from codeplan.types import (
     AgentApi,
@@ -146,15 +163,8 @@ def try_to_acquire(
         proven = _prove(source, episode, runner, sandbox, api)
         if isinstance(proven, _Proof):
             reused = _reused_skill(library, episode, proven.skill) if mends else None
-            found = (
-                _mend(library, reused, proven.skill, sandbox)
-                if reused
-                else _add_or_merge(library, proven.skill, sandbox)
-            )
-            found = msgspec.structs.replace(found, proof=proven.again.run)
-            if not found.was_known:
-                runner.record_evidence(library, found.skill, proven.again, "acquire")
-            return _ask_phrases(found, library, runner) if found.is_new and found.skill.tools else found
+            learner = _Learner(library, episode, runner, sandbox, api)
+            return learner.mend(reused, proven) if reused else learner.learn(source, proven)
         refusals.append(proven)
     return next((r for r in refusals if r.broken_off), refusals[0])
 
@@ -190,28 +200,52 @@ class _Proof(Value, frozen=True):
 
 
 def _prove(
-    source: str, episode: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox, api: AgentApi
+    source: str,
+    episode: EpisodeRecord,
+    runner: CurationRunner,
+    sandbox: Sandbox,
+    api: AgentApi,
+    claimed: Sequence[SaidValue] = (),
 ) -> _Proof | NothingAcquired:
-    """Generalise a plan, and run it on its own task again, from step 1."""
+    """Generalise a plan, and run it on its own task again, from step 1.
+
+    What the goal says in other words than the plan is a value, too, by rule or as ``claimed``.
+    """
     task = episode.result.task
-    is_verified = _has_tools(episode) and episode.result.success
-    plan = _generalise(source, episode.events, task, sandbox, api, is_verified=is_verified)
-    if isinstance(plan, NothingAcquired):
-        return plan
-    skill = _build_skill(plan, task, episode, runner, sandbox)
+    said: list[SaidValue] = []
+    if _has_tools(episode):
+        said = without_overlaps([*claimed, *find_said(source, task.goal, day_of(episode.events), sandbox)])
+    skill = _generalise_skill(source, episode, runner, sandbox, api, said)
+    if said and (isinstance(skill, NothingAcquired) or not _knows_own_goal(skill, day_of(episode.events))):
+        skill = _generalise_skill(source, episode, runner, sandbox, api, [])
+    if isinstance(skill, NothingAcquired):
+        return skill
     try:
         parse_manifest(format_manifest(skill))
     except DamagedSkill as e:
         return NothingAcquired(f"the library could not read it again: {e}")
-    again = runner.run_plan(plan.source, task, "again")
+    return _run_again(skill, episode, runner)
+
+
+def _knows_own_goal(skill: Skill, day: date | None) -> bool:
+    """Whether the skill's rule makes the plan's own values of its own goal."""
+    block = read_parameters(skill.plan)
+    return bind_by_rule(skill, block.goal, day) == {p.name: p.value for p in block.parameters}
+
+
+def _run_again(skill: Skill, episode: EpisodeRecord, runner: CurationRunner) -> _Proof | NothingAcquired:
+    task = episode.result.task
+    again = runner.run_plan(skill.plan, task, "again")
     if again is None:
         reason = runner.spending.stopped_by or runner.failures[-1]
         return NothingAcquired(f"its proof was broken off: {reason}", broken_off=not runner.made_new_call)
     if not again.result.success:
         return NothingAcquired(f"the generalised plan did not solve the task again, from step 1: {again.result.reason}")
     if skill.tools:
-        answers = shapes_of(plan.source, answered_calls(again.events))
-        skill = msgspec.structs.replace(skill, answers=answers)
+        answers = shapes_of(skill.plan, answered_calls(again.events))
+        texts = {p.name: p.value for p in read_parameters(skill.plan).parameters if isinstance(p.value, str)}
+        sources = find_sources(texts, list(answered_calls(again.events)), skill.plan)
+        skill = msgspec.structs.replace(skill, answers=answers, sources=sources)
     return _Proof(skill, again)
 
 
@@ -286,20 +320,37 @@ _LOST_LIMITS = frozenset({"wall", "cpu", "turns", "memory"})
 """Limits that end a plan anywhere, and not at a call."""
 
 
+def _generalise_skill(
+    source: str,
+    episode: EpisodeRecord,
+    runner: CurationRunner,
+    sandbox: Sandbox,
+    api: AgentApi,
+    said: Sequence[SaidValue],
+) -> Skill | NothingAcquired:
+    """The skill of a plan, with parameters also for what the goal says in other words."""
+    plan = _generalise(source, episode, sandbox, api, said)
+    if isinstance(plan, NothingAcquired):
+        return plan
+    return with_forms(_build_skill(plan, episode.result.task, episode, runner, sandbox), said)
+
+
 def _generalise(
-    source: str, events: Sequence[Event], task: Task, sandbox: Sandbox, api: AgentApi, *, is_verified: bool
+    source: str, episode: EpisodeRecord, sandbox: Sandbox, api: AgentApi, said: Sequence[SaidValue]
 ) -> Plan | NothingAcquired:
     """The plan with parameters in place of this episode's values.
 
     One that a verifier judged may have a step without an assertion: the verifier sees what such a step has missed.
     """
+    events, task = episode.events, episode.result.task
+    is_verified = _has_tools(episode) and episode.result.success
     checked = sandbox.check(source, api)
     if isinstance(checked, Rejected):
         return NothingAcquired(f"the check refuses its plan: {checked.diagnostics[0]}")
     first = next((e.observation.text for e in events if isinstance(e, EnvironmentReset)), "")
     later = "\n".join(shown_answer(made.answer) for made in answered_calls(events))[:_MAX_OBSERVATION_CHARACTERS]
     try:
-        texts = {"goal": task.goal or first, "first": first, "later": later}
+        texts = {"goal": restate(task.goal, said) or first, "first": first, "later": later}
         found = sandbox.analyse("generalise", source, {**texts, "numbers": _is_of_tools(events[0])})
     except (SandboxError, UsageError) as e:
         return NothingAcquired(f"its plan cannot be generalised: {e}")
@@ -331,36 +382,6 @@ def _build_skill(plan: Plan, task: Task, ran: EpisodeRecord, runner: CurationRun
     )
 
 
-def _ask_phrases(found: AcquiredSkill, library: SkillLibrary, runner: CurationRunner) -> AcquiredSkill:
-    """Ask the model once how else people say the skill's goal, so that later goals need no model."""
-    try:
-        skill, usage = ask_phrases(found.skill, runner)
-    except (UsageError, ModelError) as e:
-        return msgspec.structs.replace(found, unsaid=str(e))
-    if skill is not found.skill:
-        skill = library.change(found.skill, said=skill.said, words=skill.words, pieces=skill.pieces)
-    return msgspec.structs.replace(found, skill=skill, usage=usage)
-
-
-def ask_phrases(skill: Skill, runner: CurationRunner) -> tuple[Skill, Usage | None]:
-    """Ask the model how else people say the goal of a skill over tools; its phrases, and what the call used.
-
-    Raises: UsageError: the goal does not show where each parameter's value stands, or the model cannot be reached.
-        ModelError: as ``LLM.complete``.
-    """
-    phrase = asked_phrase(skill)
-    if not skill.parameters or not phrase:
-        raise UsageError("its goal does not show, once each, where the values of its parameters stand")
-    if runner.model == "scripted":
-        raise UsageError("the stand-in knows no other words")
-    called = [f"{t.method.name}{t.method.signature}" for t in skill.tools]
-    parameters = [p for p in read_parameters(skill.plan).parameters if f"{{{p.name}}}" in phrase]
-    prompts = load_prompts(None, "adaplanner")
-    messages = render_messages(prompts, "adaplanner/phrases", goal=phrase, parameters=parameters, called=called)
-    completion = runner.ask(messages, "bind")
-    return parse_phrases(completion.text, skill), completion.usage
-
-
 def _description(plan: Plan) -> str:
     """The plan in one line: its own comment, or the titles of its steps."""
     own = re.search(r"^ *# *General plan: *(.+)$", plan.source, re.MULTILINE)
@@ -380,47 +401,136 @@ def _reused_skill(library: SkillLibrary, episode: EpisodeRecord, made: Skill) ->
     return None
 
 
-def _mend(library: SkillLibrary, there: Skill, made: Skill, sandbox: Sandbox) -> AcquiredSkill:
-    """Give a skill the plan that its own became, as a new version, or only a further origin if it is of its shape."""
-    origins = tuple(dict.fromkeys([*there.origins, *made.origins]))[:MAX_ORIGINS]
-    if sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", made.plan):
-        answers = merge_answers(there.answers, made.answers)
-        return AcquiredSkill(library.change(there, origins=origins, answers=answers, tools=made.tools), is_new=False)
-    mended = library.change(there, plan=made.plan, origins=origins, tools=made.tools, answers=made.answers)
-    return AcquiredSkill(mended, is_new=False, mends=there.version)
+def _answers(events: Sequence[Event]) -> Iterator[object]:
+    """What tools answered, as values."""
+    for made in answered_calls(events):
+        with contextlib.suppress(NotPlainData):
+            yield unpack(made.answer.value)
 
 
-def _add_or_merge(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> AcquiredSkill:
-    """Add the skill, or its origin to the library's skill of the same shape.
+class _Learner:
+    """Puts what an episode has proven into a library."""
 
-    If a skill of another kind or shape, or a damaged one, has the name, the new one gets another name.
-    """
-    named = skill
-    for number in itertools.count(2):
+    def __init__(
+        self, library: SkillLibrary, episode: EpisodeRecord, runner: CurationRunner, sandbox: Sandbox, api: AgentApi
+    ) -> None:
+        self._library, self._episode, self._runner, self._sandbox, self._api = library, episode, runner, sandbox, api
+
+    def learn(self, source: str, proven: _Proof) -> AcquiredSkill:
+        """Add the skill, or its origin to the library's skill of the same shape.
+
+        Of a new one over tools, the model is asked once how else its goal is said, so that later goals need no model.
+        """
+        if not proven.skill.tools:
+            return self._told(self._add_or_merge(proven.skill), proven)
+        known = self._same_origin(proven.skill) or self._merge_into_same(proven.skill)
+        return self._told(known, proven) if known else self._ask_and_add(source, proven)
+
+    def mend(self, there: Skill, proven: _Proof) -> AcquiredSkill:
+        """Give a skill the plan that its own became, as a new version, or only a further origin if it is of its
+        shape.
+        """
+        made = proven.skill
+        origins = tuple(dict.fromkeys([*there.origins, *made.origins]))[:MAX_ORIGINS]
+        if self._shape(there) == self._shape(made):
+            more = {"answers": merge_answers(there.answers, made.answers), "tools": made.tools}
+            same = self._library.change(there, origins=origins, **more)
+            return self._told(AcquiredSkill(same, is_new=False), proven)
+        forms = restate_forms(there, made.plan, day_of(self._episode.events))
+        more = {"tools": made.tools, "answers": made.answers, "forms": forms, "sources": made.sources}
+        mended = self._library.change(there, plan=made.plan, origins=origins, **more)
+        return self._told(AcquiredSkill(mended, is_new=False, mends=there.version), proven)
+
+    def _ask_and_add(self, source: str, proven: _Proof) -> AcquiredSkill:
+        """Ask the model, and add the skill with what is believed of its reply."""
+        skill, constants = proven.skill, open_constants(proven.skill, self._sandbox)
         try:
-            return AcquiredSkill(library.add(named), is_new=True)
-        except UsageError:
-            if not library.has_name(named.env, named.name):
-                raise
-        if there := _same_shape(library, named, sandbox):
-            if all(origin.run and origin in there.origins for origin in skill.origins):
-                return AcquiredSkill(there, is_new=False, was_known=True)
-            origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MAX_ORIGINS]
-            if origins != there.origins:
-                answers = merge_answers(there.answers, skill.answers)
-                there = library.change(there, origins=origins, answers=answers)
-            return AcquiredSkill(there, is_new=False)
-        named = msgspec.structs.replace(skill, name=f"{skill.name}-{number}")
-    raise AssertionError("counting has no end")
+            completion = ask_wording(skill, constants, self._runner)
+        except (UsageError, ModelError) as e:
+            return self._told(msgspec.structs.replace(self._add_or_merge(skill), unsaid=str(e)), proven)
+        goal, day = self._episode.result.task.goal, day_of(self._episode.events)
+        said = read_said(completion.text, constants, goal, day, _answers(proven.again.events))
+        more = self._prove_claims(source, said) if said else None
+        taught = more or proven
+        named = names_in_reply(skill, taught.skill, said if more else {})
+        found = self._add_or_merge(learn_wording(taught.skill, completion.text, named))
+        unsaid = "" if asked_phrase(found.skill) else UNPLACED
+        return self._told(msgspec.structs.replace(found, usage=completion.usage, unsaid=unsaid), taught)
 
+    def _prove_claims(self, source: str, said: Mapping[str, SaidValue]) -> _Proof | None:
+        """The skill that also has these values as parameters, proven again; None if it is not one that knows its goal
+        with them.
+        """
+        made = _prove(source, self._episode, self._runner, self._sandbox, self._api, tuple(said.values()))
+        if isinstance(made, NothingAcquired):
+            return None
+        own = {identity(p.value) for p in read_parameters(made.skill.plan).parameters}
+        return made if all(identity(s.value) in own for s in said.values()) else None
 
-def _same_shape(library: SkillLibrary, skill: Skill, sandbox: Sandbox) -> Skill | None:
-    """The library's skill of this name; None if its kind or shape differs, or if it cannot be read."""
-    with contextlib.suppress(UsageError):
-        there = library.get(skill.env, skill.name)
-        if there.kind == skill.kind and sandbox.analyse("shape", there.plan) == sandbox.analyse("shape", skill.plan):
-            return there
-    return None
+    def _told(self, found: AcquiredSkill, proven: _Proof) -> AcquiredSkill:
+        """What was found, with its proof, which is evidence unless the library has it."""
+        if not found.was_known:
+            self._runner.record_evidence(self._library, found.skill, proven.again, "acquire")
+        return msgspec.structs.replace(found, proof=proven.again.run)
+
+    def _same_origin(self, skill: Skill) -> AcquiredSkill | None:
+        """The library's skill that comes from the very episode."""
+        runs = {origin.run for origin in skill.origins if origin.run}
+        for entry in (e for run in runs for e in self._library.entries_of_run(run) if e.env == skill.env):
+            with contextlib.suppress(UsageError):
+                there = self._library.get(entry.env, entry.name)
+                if all(origin in there.origins for origin in skill.origins):
+                    return AcquiredSkill(there, is_new=False, was_known=True)
+        return None
+
+    def _merge_into_same(self, skill: Skill) -> AcquiredSkill | None:
+        """The library's skill of the same shape, with the origin; None if it has none."""
+        for name in self._names(skill):
+            if not self._library.has_name(skill.env, name):
+                return None
+            if there := self._same_shape(skill, name):
+                return self._merge(there, skill)
+        return None
+
+    def _add_or_merge(self, skill: Skill) -> AcquiredSkill:
+        """Add the skill, or its origin to the library's skill of the same shape, which others may add meanwhile.
+
+        If a skill of another kind or shape, or a damaged one, has the name, the new one gets another name.
+        """
+        for name in self._names(skill):
+            named = msgspec.structs.replace(skill, name=name)
+            try:
+                return AcquiredSkill(self._library.add(named), is_new=True)
+            except UsageError:
+                if not self._library.has_name(named.env, named.name):
+                    raise
+            if there := self._same_shape(skill, name):
+                return self._merge(there, skill)
+        raise AssertionError("counting has no end")
+
+    def _names(self, skill: Skill) -> Iterator[str]:
+        """The names under which the library may have the skill."""
+        yield skill.name
+        yield from (f"{skill.name}-{number}" for number in itertools.count(2))
+
+    def _merge(self, there: Skill, skill: Skill) -> AcquiredSkill:
+        if all(origin.run and origin in there.origins for origin in skill.origins):
+            return AcquiredSkill(there, is_new=False, was_known=True)
+        origins = tuple(dict.fromkeys([*there.origins, *skill.origins]))[:MAX_ORIGINS]
+        if origins != there.origins:
+            answers = merge_answers(there.answers, skill.answers)
+            there = self._library.change(there, origins=origins, answers=answers)
+        return AcquiredSkill(there, is_new=False)
+
+    def _same_shape(self, skill: Skill, name: str) -> Skill | None:
+        """The library's skill of this name; None if its kind or shape differs, or if it cannot be read."""
+        with contextlib.suppress(UsageError):
+            there = self._library.get(skill.env, name)
+            return there if there.kind == skill.kind and self._shape(there) == self._shape(skill) else None
+        return None
+
+    def _shape(self, skill: Skill) -> Any:
+        return self._sandbox.analyse("shape", skill.plan)
 
 
 def acquire_from_run(

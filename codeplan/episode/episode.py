@@ -26,6 +26,8 @@ from codeplan.recording.events import (
     AnsweredCall,
     CallAnswered,
     CallBegun,
+    CallDecided,
+    CallRepeated,
     CallSite,
     EnvironmentRestored,
     EpisodeContinued,
@@ -368,6 +370,21 @@ class Episode:
         The events that the caller derived from the vectors follow in the trace. Raises as ``embed``.
         """
         self._replayable_model.replay_embeddings()
+
+    def repeat_calls(self) -> None:
+        """Repeat the calls that come next in the recording, and were made outside of a plan.
+
+        One without an answer is made only if its tool only reads: the recording may come from a stranger. Raises as
+        ``call``.
+        """
+        free = self.env.readonly_tools if isinstance(self.env, OffersTools) else frozenset()
+        while self.trace.peek_recorded(CallDecided, CallRepeated, CallBegun):
+            left = self.trace.recording[len(self.trace.events) :]
+            begun = next((event for event in left if isinstance(event, CallBegun)), None)
+            answered = begun and any(isinstance(event, CallAnswered) and event.id == begun.id for event in left)
+            if begun is None or not (answered or begun.call.name in free):
+                return
+            self.call(begun.call)
 
     def restart(self) -> Observation:
         """Reset the environment to the same task, for methods that start over. The meter keeps its counts."""

@@ -132,8 +132,7 @@ def learn(
             if tape:
                 header, trace = setup.prepare_replay(tape.take_episode(header), handler, header)
             else:
-                traced = telemetry.with_telemetry(handler)
-                trace = Trace.resume(path, traced) if path.exists() else Trace(path, traced)
+                trace = _continue_trace(path, telemetry.with_telemetry(handler))
             active: ActiveEpisode | None = None
             try:
                 with closing(trace), setup.open_episode(header, trace) as active:
@@ -149,6 +148,10 @@ def learn(
             if spending.stopped_by is None:
                 raise
             return setup.method
+
+
+def _continue_trace(path: Path, on_event: EventHandler | None) -> Trace:
+    return Trace.resume(path, on_event) if path.exists() else Trace(path, on_event)
 
 
 def _refuse_links(folder: Path, out: Path) -> None:

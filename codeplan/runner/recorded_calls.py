@@ -61,6 +61,7 @@ class RecordedCalls:
     instructions, returns, variables = "", None, None
     # the recorded answers stand for all calls
     once_tools: frozenset[str] = frozenset()
+    readonly_tools: frozenset[str] = frozenset()
     carried: tuple[CarriedAnswer, ...] = ()
 
     def __init__(self, events: Sequence[Event], what: str) -> None:

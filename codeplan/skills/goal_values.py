@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from typing import NamedTuple
 
 from codeplan.skills.goal_words import (
     ARTICLES,
     FILLERS,
     MARKS,
+    NUMBER_WORDS,
     POSSESSIVES,
     GoalPart,
     GoalToken,
+    begins_sentence,
     stem,
     tokenize,
     words_of,
@@ -27,6 +29,8 @@ from codeplan.skills.parameter_binding import (
     without_parameters,
 )
 from codeplan.skills.patterns import Binding
+from codeplan.skills.tool_names import MAX_NAME_TOKENS, ListedNames
+from codeplan.skills.value_forms import MAX_FORM_TOKENS, ValueForm, convert, table_key
 
 LIMITS = words_of(
     """
@@ -138,16 +142,20 @@ def _is_quoted(word: str) -> bool:
 def leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
     """Whether the plan also has a text of its parameters elsewhere: its other values may belong to it.
 
-    A number is a parameter only if the plan has it nowhere else. What is printed may name the values of a list.
+    A number is a parameter only if the plan has it nowhere else. What is printed may name the values of a list. A text
+    that differs in capitals or in its plural alone, *apple* beside *apples*, is the same thing.
     """
     lists = any(isinstance(p.value, list) for p in parameters)
     rest = without_parameters(plan)
     words = re.findall(r"\w+", _PRINTED.sub("", rest) if lists else rest)
+    quoted = {table_key(text[1:-1]) for text in _QUOTED.findall(_PRINTED.sub("", rest)) if len(text) <= MAX_GOAL}
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
     for p in parameters:
         for value in p.value if isinstance(p.value, list) else [p.value]:
+            if isinstance(value, str) and table_key(value) in quoted:
+                return True
             if isinstance(value, str) and re.fullmatch(r"\w+(?:[^\w\s]\w+)+", value):  # its signs tell it from names
                 if value in rest:
                     return True
@@ -159,6 +167,7 @@ def leaves_values(plan: str, parameters: Sequence[SkillParameter]) -> bool:
 
 
 _PRINTED = re.compile(r"^ *(?:print\(.*|#.*)$", re.MULTILINE)
+_QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _MAX_LIST_TOKENS = 60
 _MAX_PATH_TOKENS = 26
 _PATH = re.compile(r"~?(?:/(?!\.{1,2}(?:/|$))[\w.@+-]{1,100}){1,12}/?")
@@ -184,15 +193,25 @@ def value_sizes(value: SkillParameterValue) -> range:
 class OwnValue(NamedTuple):
     """A parameter's value in the plan. Words without capitals, digits and signs may be part of what is asked for, such
     as *as viewer* or *a monthly order*: they are ``fixed``, unless they name a thing, as a plural or behind an article,
-    and no further noun follows. A ``single`` thing, *the warehouse*, has no name of its own in its place.
+    and no further noun follows. A ``single`` thing, *the warehouse*, has no name of its own in its place. ``form`` is
+    how goals say it, if that is in other words, and ``today`` the day on which they do. ``listed`` asks a tool for the
+    names that may stand in its place, and no other.
     """
 
     value: SkillParameterValue
     fixed: bool = False
     single: bool = False
+    form: ValueForm | None = None
+    today: date = date.min
+    listed: Callable[[], ListedNames] | None = None
 
 
-def own_value(value: SkillParameterValue, goal: str) -> OwnValue:
+def own_value(value: SkillParameterValue, goal: str, form: ValueForm | None = None, today: date = date.min) -> OwnValue:
+    """The plan's value, which the goal says in its words or in those of the form."""
+    if form is not None:
+        is_name = isinstance(value, str) and not is_date(value) and not form.table
+        said = own_value(form.words, goal) if is_name else OwnValue(value)
+        return said._replace(value=value, form=form, today=today)
     tokens = tokenize(goal)
     place = next(find_value(value, tokens), None) if isinstance(value, str) and _is_plain(value) else None
     if place is None or _read_quoted(place, goal):
@@ -204,9 +223,9 @@ def own_value(value: SkillParameterValue, goal: str) -> OwnValue:
     return OwnValue(value, single=is_single)
 
 
-def free_parameters(block: ParameterBlock) -> tuple[str, ...]:
+def free_parameters(block: ParameterBlock, forms: Mapping[str, ValueForm]) -> tuple[str, ...]:
     """The names of the parameters that may have another value by rule; all, if that is none of them."""
-    free = tuple(p.name for p in block.parameters if not own_value(p.value, block.goal).fixed)
+    free = tuple(p.name for p in block.parameters if not own_value(p.value, block.goal, forms.get(p.name)).fixed)
     return free or tuple(p.name for p in block.parameters)
 
 
@@ -254,24 +273,62 @@ def find_spans(own: OwnValue, parts: Sequence[GoalPart], goal: str, known: Colle
     return [
         [
             at + size
-            for size in value_sizes(own.value)
+            for size in _sizes(own)
             if at + size <= len(parts)
-            and not (_begins_sentence(part.tokens[0], goal) and part.word in known)
-            and read_value(own, parts[at : at + size], goal) is not None
+            and not (begins_sentence(part.tokens[0], goal) and part.word in known)
+            and _may_be_value(own, parts[at : at + size], goal)
         ]
         for at, part in enumerate(parts)
     ]
 
 
-def _begins_sentence(token: GoalToken, goal: str) -> bool:
-    before = goal[: token.start].rstrip()
-    return token.text[0].isupper() and (not before or before[-1] in ".!?:")
+def _sizes(own: OwnValue) -> range:
+    if own.listed is not None:
+        return range(1, MAX_NAME_TOKENS + 1)
+    return value_sizes(own.value) if own.form is None else range(1, MAX_FORM_TOKENS + 1)
+
+
+def _may_be_value(own: OwnValue, parts: Sequence[GoalPart], goal: str) -> bool:
+    """Whether a value may stand there. No tool is called for that."""
+    if own.listed is not None:
+        return bool(_words_of_name([token for part in parts for token in part.tokens], goal))
+    return read_value(own, parts, goal) is not None
+
+
+def _words_of_name(span: Sequence[GoalToken], goal: str) -> list[str]:
+    """The words between which nothing else stands, and none of which says more about the goal; empty if one does."""
+    words = [t.text for t in span]
+    if _is_quoted(words[0]) and len(words) == 1:
+        return words
+    apart = span[-1].number - span[0].number != len(span) - 1 or _belongs_to_more(goal, span[0])
+    return [] if apart or any(_limits(word) for word in words) else words
+
+
+def _limits(word: str) -> bool:
+    """Whether a word says more about a goal, as an adverb does: *the pears weekly*."""
+    known = word.casefold()
+    is_adverb = word == known and (known.endswith("ly") or known in _ADVERBS)
+    return is_adverb or word in _FUNCTION_WORDS or known in _NO_NAMES or known in LIMITS or known in MARKS
+
+
+_ADVERBS = words_of("again always fast instantly later never now often soon straightaway then too well")
+
+
+def _read_listed(names: ListedNames, span: Sequence[GoalToken], goal: str) -> str | None:
+    """The only name that the words say."""
+    words = _words_of_name(span, goal)
+    if quoted := _read_quoted(span, goal):
+        return quoted if names.has(quoted) else None
+    return names.find(words) if words else None
 
 
 def read_value(own: OwnValue, parts: Sequence[GoalPart], goal: str) -> SkillParameterValue | None:
     """The value of these parts; None if it cannot stand for the plan's own."""
     span = [token for part in parts for token in part.tokens]
-    value = _read_value(own.value, span, goal) if len(span) == len(parts) else None
+    if own.listed is not None:
+        return _read_listed(own.listed(), span, goal)
+    read = _read_value(own.value, span, goal) if own.form is None else _read_form(own, own.form, span, goal)
+    value = read if len(span) == len(parts) else None
     if value is None or (own.fixed and value != own.value) or (own.single and not _has_article(span[0], goal)):
         return None
     return value
@@ -293,6 +350,17 @@ def read_values(
 def _says_what_it_is(value: SkillParameterValue) -> bool:
     """Whether a value needs no word beside it: a date, an address, a path, a name with letters and digits."""
     return isinstance(value, str) and (is_date(value) or is_path(value) or (any(_sort(value)) and not value.isdigit()))
+
+
+def _read_form(own: OwnValue, form: ValueForm, span: Sequence[GoalToken], goal: str) -> SkillParameterValue | None:
+    """The value that the tokens say in other words than the plan, or, if it is a date, as a date."""
+    text = goal[span[0].start : span[-1].end]
+    if is_date(own.value):
+        return _read_date(text) or convert(form, own.value, text, own.today)
+    if form.table:
+        return None if _belongs_to_more(goal, span[0]) else convert(form, own.value, text, own.today)
+    said = _read_value(form.words, span, goal)
+    return convert(form, own.value, said, own.today) if isinstance(said, str) else None
 
 
 def _read_value(own: SkillParameterValue, span: Sequence[GoalToken], goal: str) -> SkillParameterValue | None:
@@ -320,15 +388,6 @@ def _read_value(own: SkillParameterValue, span: Sequence[GoalToken], goal: str) 
         return None
     text = quoted or text
     return text if text.strip() and _sort(text) == _sort(own) else None
-
-
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
-NUMBER_WORDS = {word: number for number, word in enumerate([*_UNITS, *_TEENS], 1) if number > 1}
-NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
-NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, unit in enumerate(_UNITS, 1)}
-"""The numbers that one word says; *one* is often none."""
 
 
 def _read_quoted(span: Sequence[GoalToken], goal: str) -> str:
@@ -398,6 +457,11 @@ _FILE_NAME = re.compile(r"[\w-]{1,100}(?:\.[\w-]{1,100}){0,5}\.[A-Za-z][A-Za-z0-
 def _sort(text: str) -> tuple[bool, bool, bool, bool]:
     is_file = bool(_FILE_NAME.fullmatch(text))
     return is_file, text.isdigit(), not is_file and any(c.isdigit() for c in text), "@" in text
+
+
+def is_same_sort(text: str, own: str) -> bool:
+    """Whether a text could stand for the plan's own: a file's name, digits, an address, with the same signs."""
+    return _sort(text) == _sort(own) and re.findall(r"[^\w\s]", text) == re.findall(r"[^\w\s]", own)
 
 
 _DATE_FORMS = (

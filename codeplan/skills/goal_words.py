@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 PLACE_MARK: Final = "\ue000"  # a private character: the place of a parameter in a phrase
@@ -60,7 +61,8 @@ Same: TypeAlias = Mapping[tuple[str, ...], str]
 """What stands for each of several interchangeable parts."""
 
 
-def tokenize(text: str) -> list[GoalToken]:
+@lru_cache(maxsize=2_000)
+def tokenize(text: str) -> tuple[GoalToken, ...]:
     """The words, numbers and signs of a text; a path from the root or from home has a token for each of its names."""
     spans: list[tuple[int, int]] = []
     for m in _TOKEN.finditer(text):
@@ -68,7 +70,7 @@ def tokenize(text: str) -> list[GoalToken]:
             spans += [(m.start() + p.start(), m.start() + p.end()) for p in _PATH_PIECE.finditer(m[0])]
         else:
             spans.append(m.span())
-    return [GoalToken(text[start:end], start, end, i) for i, (start, end) in enumerate(spans)]
+    return tuple(GoalToken(text[start:end], start, end, i) for i, (start, end) in enumerate(spans))
 
 
 def meaningful(text: str) -> list[GoalToken]:
@@ -193,3 +195,18 @@ def find_joined(parts: Sequence[GoalPart], text: str) -> list[bool]:
     """For each part, whether no mark stands between it and the one before."""
     ends = [0, *(p.tokens[-1].end for p in parts)]
     return [MARKS.isdisjoint(text[end : p.tokens[0].start]) for end, p in zip(ends, parts, strict=False)]
+
+
+def begins_sentence(token: GoalToken, goal: str) -> bool:
+    """Whether a word has its capital because a sentence begins there, perhaps."""
+    before = goal[: token.start].rstrip()
+    return token.text[0].isupper() and (not before or before[-1] in ".!?:")
+
+
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+NUMBER_WORDS = {word: number for number, word in enumerate([*_UNITS, *_TEENS], 1) if number > 1}
+NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
+NUMBER_WORDS |= {f"{ten}-{unit}": NUMBER_WORDS[ten] + i for ten in _TENS for i, unit in enumerate(_UNITS, 1)}
+"""The numbers that one word says; *one* is often none."""

@@ -98,7 +98,10 @@ def _expected_schema() -> list[tuple[str, str, str | None]]:
 
 MAX_QUERY_WORDS = 8
 COMMON_WORD_SKILLS = 1_000
-"""From this many skills on, a word is too common to help in choosing a skill."""
+"""From this many skills on, a word is too common to choose a skill by it alone."""
+
+_EVERYWHERE = 5_000
+"""From this many skills on, a word does not even order them: FTS5 reads all rows of a word to rank by it."""
 
 BUSY_SECONDS = 30.0
 
@@ -241,17 +244,24 @@ class SkillIndex:
         Very common words are slow to rank and carry no information, so they count only if no other word matches.
         """
         rare, common = self._split_words_by_rarity(words)
-        return self._search_text("", [f"e{_hex(env)}"] if env is not None else [], rare or common[:1], limit)
+        return self._search_text("", [f"e{_hex(env)}"] if env is not None else [], [rare or common[:1]], limit)
 
     def rank_for_task(self, env: str, kind: str, words: Sequence[str], limit: int) -> list[IndexEntry]:
         """Return active skills that are not failing, best match first; an empty kind stands for all.
 
-        If too few match a word, the other skills of the kind follow, by the number of tasks that they solved.
+        A skill has a rare word of the task; common ones order these, where each word alone has many skills. If too few
+        match, the other skills of the kind follow, by the number of tasks that they solved.
         """
         tags = [f"e{_hex(env)}", "active", *([f"(k{_hex(kind)} OR k{_hex('')})"] if kind else [])]
-        found = self._search_text(_USABLE, tags, self._split_words_by_rarity(words)[0], limit)
+        rare, common = self._split_words_by_rarity(words)
+        ordering = [w for w in common if self._count_skills_with(w.strip('"')) < _EVERYWHERE][:MAX_QUERY_WORDS]
+        found = self._search_text(_USABLE, tags, [rare, ordering], limit)
+        if len(found) < limit:
+            found += [
+                e for e in self._search_text(_USABLE, tags, [rare], limit) if e.name not in {f.name for f in found}
+            ]
         if len(found) >= limit:
-            return found
+            return found[:limit]
         names = {e.name for e in found}
         more = self.usable(env, kind, limit + len(found))
         return [*found, *(e for e in more if e.name not in names)][:limit]
@@ -271,12 +281,14 @@ class SkillIndex:
         found = ((digest, self._db.execute(query, (model, digest)).fetchone()) for digest in digests)
         return {digest: row[0] for digest, row in found if row}
 
-    def _search_text(self, where: str, tags: list[str], words: Sequence[str], limit: int) -> list[IndexEntry]:
-        if not words:
+    def _search_text(
+        self, where: str, tags: list[str], groups: Sequence[Sequence[str]], limit: int
+    ) -> list[IndexEntry]:
+        """The skills that have a word of each group."""
+        if not all(groups):
             return []
-        match = " AND ".join(
-            [*(f"tags : {tag}" for tag in tags), f"{{name description goals}} : ({' OR '.join(words)})"]
-        )
+        texts = (f"{{name description goals}} : ({' OR '.join(words)})" for words in groups)
+        match = " AND ".join([*(f"tags : {tag}" for tag in tags), *texts])
         query = (
             "select s.*, -bm25(texts, 0.0, 2.0, 1.0, 1.0) as score from texts join skills s on s.id = texts.rowid "
             f"where texts match ? {where} order by score desc, solved desc, name limit ?"
@@ -291,14 +303,14 @@ class SkillIndex:
         return rare[:MAX_QUERY_WORDS], there[len(rare) :]
 
     def _count_skills_with(self, word: str) -> int:
-        """How many skills have the word, at most COMMON_WORD_SKILLS. Cached until the index changes."""
+        """How many skills have the word, at most _EVERYWHERE. Cached until the index changes."""
         version = self._db.execute("pragma data_version").fetchone()[0], self._db.total_changes
         if version != self._counted_at:
             self._counted_at, self._counts = version, {}
         if word not in self._counts:
             query = "select count(*) from (select rowid from texts where texts match ? limit ?)"
             match = f'{{name description goals}} : "{word}"'
-            self._counts[word] = self._db.execute(query, (match, COMMON_WORD_SKILLS)).fetchone()[0]
+            self._counts[word] = self._db.execute(query, (match, _EVERYWHERE)).fetchone()[0]
         return self._counts[word]
 
 
@@ -469,4 +481,4 @@ def _is_own_file(path: Path) -> bool:
 
 def _is_text(name: str) -> bool:
     """Whether a file's name is UTF-8; an index can hold no other."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)

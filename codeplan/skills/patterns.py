@@ -8,7 +8,7 @@ becomes a regular expression, and is matched in a bounded number of steps.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from codeplan.skills.goal_words import PLACE_MARK, Same, meaningful, split_parts, without_marks
@@ -118,34 +118,29 @@ def _items(text: str, same: Same, *, whole: bool) -> Pattern:
 
 def without_words(pattern: Pattern, words: Collection[str]) -> Pattern | None:
     """The pattern without those alternatives that have one of these words; None if it has one itself."""
-    kept: list[str | ValuePlace | PatternChoice] = []
-    for node in pattern:
-        if isinstance(node, PatternChoice):
-            ways = tuple(way for each in node.ways if (way := without_words(each, words)) is not None)
-            if not ways:
-                return None
-            kept.append(PatternChoice(ways))
-        elif node in words:
-            return None
-        else:
-            kept.append(node)
-    return tuple(kept)
+    return _pruned(pattern, words, len(pattern), without_words)
 
 
 def without_words_before_values(pattern: Pattern, words: Collection[str]) -> Pattern | None:
     """The pattern without those alternatives that have one of these words before a value; None if it has one itself."""
     last = max((i for i, node in enumerate(pattern) if _has_place(node)), default=-1)
+    return _pruned(pattern, words, last, without_words_before_values)
+
+
+_Prune: TypeAlias = "Callable[[Pattern, Collection[str]], Pattern | None]"
+
+
+def _pruned(pattern: Pattern, words: Collection[str], last: int, prune_last: _Prune) -> Pattern | None:
+    """The pattern without those words in its nodes up to the ``last``, which has them pruned in a way of its own."""
     kept: list[str | ValuePlace | PatternChoice] = []
     for i, node in enumerate(pattern):
-        if i > last or isinstance(node, ValuePlace):
-            kept.append(node)
-        elif isinstance(node, PatternChoice):
-            prune = without_words_before_values if i == last else without_words
+        if i <= last and isinstance(node, PatternChoice):
+            prune = prune_last if i == last else without_words
             ways = tuple(way for each in node.ways if (way := prune(each, words)) is not None)
             if not ways:
                 return None
             kept.append(PatternChoice(ways))
-        elif node in words:
+        elif i <= last and node in words:
             return None
         else:
             kept.append(node)
@@ -178,6 +173,15 @@ def count_words(pattern: Pattern) -> int:
 
 def has_choice(pattern: Pattern) -> bool:
     return any(isinstance(node, PatternChoice) for node in pattern)
+
+
+def may_match(pattern: Pattern, words: Collection[str]) -> bool:
+    """Whether the words that the pattern needs are among these: quicker than to match it, which finds no more."""
+    return all(
+        any(may_match(way, words) for way in node.ways) if isinstance(node, PatternChoice) else node in words
+        for node in pattern
+        if not isinstance(node, ValuePlace)
+    )
 
 
 class Work:
@@ -273,6 +277,15 @@ def make_frame(does: Sequence[Sequence[Pattern]], has: Sequence[Pattern]) -> Goa
             for word in _first_words(pattern):
                 beginning.setdefault(word, []).append((thing, pattern))
     return GoalFrame(len(does), beginning)
+
+
+def may_match_frame(frame: GoalFrame, words: Collection[str]) -> bool:
+    """Whether each thing may be said with these words; see ``may_match``."""
+    things = 0
+    for pieces in frame.beginning.values():
+        for thing, pattern in pieces:
+            things |= thing if not things & thing and may_match(pattern, words) else 0
+    return bool(frame.does) and things == (1 << frame.does) - 1
 
 
 def _first_words(pattern: Pattern) -> set[str | None]:

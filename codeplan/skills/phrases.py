@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -31,6 +32,7 @@ from codeplan.skills.goal_values import (
     read_values,
 )
 from codeplan.skills.goal_words import (
+    GoalToken,
     Same,
     asks_for_facts,
     find_joined,
@@ -47,7 +49,9 @@ from codeplan.skills.parameter_binding import (
     ParameterBlock,
     SkillParameterValue,
     holds_values,
+    is_date,
     read_parameters,
+    without_parameters,
 )
 from codeplan.skills.patterns import (
     PLACE,
@@ -65,11 +69,15 @@ from codeplan.skills.patterns import (
     make_frame,
     match_frame,
     match_whole,
+    may_match,
+    may_match_frame,
     read_pattern,
     without_words,
     without_words_before_values,
 )
 from codeplan.skills.skill import MAX_PATTERN, MAX_PATTERNS, MAX_THINGS, GoalPieces, Skill
+from codeplan.skills.tool_names import NameLookup, is_call_of
+from codeplan.skills.value_forms import ValueForm, find_spoken, find_words, keeps_a_day, says_own_value
 
 MAX_PHRASES: Final = 60
 MAX_WORD_GROUPS: Final = 60
@@ -105,25 +113,49 @@ _DENIALS = words_of("if unless except without not never no none nobody nothing n
 """Words that no alternative and no piece has: among others they would turn goals into their opposite."""
 
 
-def bind_by_rule(skill: Skill, goal: str) -> dict[str, SkillParameterValue] | None:
+def bind_by_rule(
+    skill: Skill, goal: str, today: date | None = None, lookup: NameLookup | None = None
+) -> dict[str, SkillParameterValue] | None:
     """The values of the parameters with which the skill's plan does the goal; None if the rule is not sure of it.
 
     A value has the sort of the plan's own: a number, a date, a word, a name with digits, an address. It is one word,
     or several with capitals, or in quotes; a list has one or more of them, with commas and *and* between them. A plan
-    that also has a value elsewhere than among its parameters is never sure.
+    that also has a value elsewhere than among its parameters is never sure. Words such as *tomorrow* are said
+    ``today``, by default the present day. ``lookup`` gets the names that tools list; they are asked only if the goal
+    has the skill's words.
     """
     block = read_parameters(skill.plan)
     names = tuple(p.name for p in block.parameters)
     if not names or names != skill.parameters or len(set(names)) < len(names) or len(goal) > MAX_GOAL:
         return None
-    free = frozenset(free_parameters(block))
-    if leaves_values(skill.plan, [p for p in block.parameters if p.name in free]) or _says_otherwise(block):
+    forms = forms_of(skill)
+    free = frozenset(free_parameters(block, forms))
+    varying = [p for p in block.parameters if p.name in free]
+    if leaves_values(skill.plan, varying) or _says_otherwise(block, forms):
         return None
-    own = {p.name: own_value(p.value, block.goal) for p in block.parameters}
+    if keeps_a_day(without_parameters(skill.plan), block.goal):
+        return None
+    today = today or date.today()
+    own = {p.name: own_value(p.value, block.goal, forms.get(p.name), today) for p in block.parameters}
+    own |= _listed_values(skill, own, lookup)
     with contextlib.suppress(TooManyWays):
         found = _find_values(skill, goal, own, free)
         return found[0] if len(found) == 1 and holds_values(skill.plan, found[0]) else None
     return None
+
+
+def _listed_values(skill: Skill, own: Mapping[str, OwnValue], lookup: NameLookup | None) -> dict[str, OwnValue]:
+    """The values whose names a tool lists that may be asked."""
+    found: dict[str, OwnValue] = {}
+    for source in skill.sources:
+        value = own.get(source.name)
+        if lookup is None or value is None or not isinstance(value.value, str) or is_date(value.value):
+            continue
+        if (value.form and value.form.table) or not is_call_of(skill.plan, source):
+            continue
+        if listed := lookup(source):
+            found[source.name] = value._replace(listed=listed)
+    return found
 
 
 def _find_values(
@@ -133,16 +165,21 @@ def _find_values(
 
     Raises: TooManyWays.
     """
-    grammar = _grammar(skill.plan, skill.said, skill.words, skill.pieces)
+    grammar = _grammar(skill.plan, skill.said, skill.words, skill.pieces, skill.forms)
     parts = split_parts(meaningful(goal), grammar.same)
+    there = frozenset(part.word for part in parts)
+    phrases = [pattern for pattern in grammar.phrases if may_match(pattern, there)]
+    is_framed = may_match_frame(grammar.frame, there) and not asks_for_facts(goal)
+    if not phrases and not is_framed:
+        return []
     spans = {name: find_spans(value, parts, goal, grammar.known) for name, value in own.items()}
     words, led = [part.word for part in parts], find_led(read_parameters(skill.plan))
     known = GoalWords(words, spans, find_joints(parts, goal), find_joined(parts, goal), led, Work())
     if any(match_whole(pattern, known) for pattern in grammar.other):
         return []
     every = _names(skill)
-    bindings = [b for pattern in grammar.phrases for b in match_whole(pattern, known) if _are_apart(b, every)]
-    if grammar.frame.does and not asks_for_facts(goal):
+    bindings = [b for pattern in phrases for b in match_whole(pattern, known) if _are_apart(b, every)]
+    if is_framed:
         bindings += match_frame(grammar.frame, known)
     fixed = {name: value.value for name, value in own.items() if name not in names}
     found: list[dict[str, SkillParameterValue]] = []
@@ -159,11 +196,26 @@ def _are_apart(binding: Binding, names: _Names) -> bool:
     return all(names.may_touch(a.name, b.name) for a, b in pairs)
 
 
-def _says_otherwise(block: ParameterBlock) -> bool:
-    """Whether the goal says a text of the plan in other words, as Berlin for DE-BE: no rule knows those of another."""
-    texts = (v for p in block.parameters for v in (p.value if isinstance(p.value, list) else [p.value]))
+def forms_of(skill: Skill) -> dict[str, ValueForm]:
+    """The forms of the parameters' values, by name."""
+    return {form.name: form for form in skill.forms}
+
+
+def _says_otherwise(block: ParameterBlock, forms: Mapping[str, ValueForm]) -> bool:
+    """Whether the goal says a text of the plan in other words, as Berlin for DE-BE, and no form knows those of another.
+
+    A form that does not say the plan's own value counts for nothing: somebody has edited it, or the plan.
+    """
     tokens = tokenize(block.goal)
-    return any(isinstance(text, str) and next(find_value(text, tokens), None) is None for text in texts)
+    for p in block.parameters:
+        if form := forms.get(p.name):
+            if len(list(find_words(form.words, tokens))) != 1 or not says_own_value(form, p.value):
+                return True
+            continue
+        texts = p.value if isinstance(p.value, list) else [p.value]
+        if any(isinstance(text, str) and next(find_value(text, tokens), None) is None for text in texts):
+            return True
+    return False
 
 
 _SINGLE_TURNS = words_of(
@@ -196,9 +248,15 @@ class _Grammar(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _grammar(plan: str, said: tuple[str, ...], words: tuple[tuple[str, ...], ...], pieces: GoalPieces) -> _Grammar:
+def _grammar(
+    plan: str,
+    said: tuple[str, ...],
+    words: tuple[tuple[str, ...], ...],
+    pieces: GoalPieces,
+    forms: tuple[ValueForm, ...],
+) -> _Grammar:
     """The grammar of a skill, with what is usable of its phrases and pieces, which a stranger may have written."""
-    skill = Skill("", "", plan, parameters=tuple(p.name for p in read_parameters(plan).parameters))
+    skill = Skill("", "", plan, parameters=tuple(p.name for p in read_parameters(plan).parameters), forms=forms)
     same, names = interchangeable(words), _names(skill)
     sentences = [_read_phrase(phrase, same, names) for phrase in valid_phrases(skill, [own_phrase(skill), *said])]
     usable = valid_pieces(skill, pieces)
@@ -220,18 +278,23 @@ def shares_words(skill: Skill, goal: str) -> bool:
     return any(stem(t.text) in known - LIMITS for t in meaningful(goal[:MAX_GOAL]))
 
 
-def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValue]) -> str | None:
+def find_phrase(
+    skill: Skill, goal: str, values: Mapping[str, SkillParameterValue], today: date | None = None
+) -> str | None:
     """The goal as a phrase: with the names of the parameters in braces in place of these values of theirs.
 
     None if it has a value not exactly once, if it has conditions that the skill's own goal has not, or if the skill
     would not recognise the goal by this phrase.
     """
-    block = read_parameters(skill.plan)
-    phrase = _with_places(goal, {name: values.get(name, "") for name in free_parameters(block)})
+    block, forms, today = read_parameters(skill.plan), forms_of(skill), today or date.today()
+    own = {p.name: p.value for p in block.parameters}
+    free = {name: values.get(name, "") for name in free_parameters(block, forms)}
+    said = {n: list(find_spoken(f, own[n], free[n], goal, today)) for n, f in forms.items() if n in free}
+    phrase = _with_places(goal, free, {name: places for name, places in said.items() if places})
     more = _conditions(phrase) - _conditions(own_phrase(skill))
     known = valid_phrases(skill, [] if more else [phrase])
     learnt = msgspec.structs.replace(skill, said=(*skill.said, *known))
-    return phrase if known and bind_by_rule(learnt, goal) == dict(values) else None
+    return phrase if known and bind_by_rule(learnt, goal, today) == dict(values) else None
 
 
 def _conditions(phrase: str) -> set[str]:
@@ -240,26 +303,48 @@ def _conditions(phrase: str) -> set[str]:
 
 def own_phrase(skill: Skill) -> str:
     """The skill's own goal as a phrase; empty if it does not show where each value stands."""
-    block = read_parameters(skill.plan)
-    return _with_places(block.goal, {p.name: p.value for p in block.parameters}) if len(block.goal) < MAX_GOAL else ""
+    return _own_phrase(skill, {p.name for p in read_parameters(skill.plan).parameters})
 
 
 def asked_phrase(skill: Skill) -> str:
     """The skill's own goal as a phrase that has places for those values alone that may be others."""
-    block = read_parameters(skill.plan)
-    free = free_parameters(block)
-    asked = {p.name: p.value for p in block.parameters if p.name in free}
-    return _with_places(block.goal, asked) if len(block.goal) < MAX_GOAL else ""
+    return _own_phrase(skill, free_parameters(read_parameters(skill.plan), forms_of(skill)))
 
 
-def _with_places(goal: str, values: Mapping[str, SkillParameterValue]) -> str:
-    """The goal as a pattern, with names in braces for the values; empty unless it has each value, a number once."""
+def placed_phrase(skill: Skill) -> str:
+    """The skill's own goal as a phrase with places for those values alone of which a rule finds one."""
+    free = free_parameters(read_parameters(skill.plan), forms_of(skill))
+    phrase = _own_phrase(skill, [name for name in free if _own_phrase(skill, [name])])
+    return phrase or escape(read_parameters(skill.plan).goal[:MAX_GOAL])
+
+
+def _own_phrase(skill: Skill, names: Collection[str]) -> str:
+    block, forms = read_parameters(skill.plan), forms_of(skill)
+    values = {p.name: p.value for p in block.parameters if p.name in names}
+    said = {n: list(find_words(f.words, tokenize(block.goal))) for n, f in forms.items() if n in values}
+    return _with_places(block.goal, values, said) if len(block.goal) < MAX_GOAL else ""
+
+
+_Places: TypeAlias = Mapping[str, Sequence[Sequence[GoalToken]]]
+
+
+def _with_places(goal: str, values: Mapping[str, SkillParameterValue], said: _Places) -> str:
+    """The goal as a pattern, with names in braces for the values; empty unless it has each value, a number once.
+
+    ``said`` are the places of values that it has in other words.
+    """
+    tokens = tokenize(goal)
+    there: list[tuple[int, int, str]] = []
     for name, value in values.items():
-        places = list(find_value(value, tokenize(goal)))
-        if not places or (len(places) > 1 and not isinstance(value, str)):
+        places = said.get(name) or list(find_value(value, tokens))
+        if not places or (len(places) > 1 and (name in said or not isinstance(value, str))):
             return ""
-        for place in reversed(places):
-            goal = f"{goal[: place[0].start]}{{{name}}}{goal[place[-1].end :]}"
+        there += [(place[0].start, place[-1].end, name) for place in places]
+    there.sort()
+    if any(one[1] > other[0] for one, other in itertools.pairwise(there)):
+        return ""
+    for start, end, name in reversed(there):
+        goal = f"{goal[:start]}{{{name}}}{goal[end:]}"
     return escape(goal)
 
 
@@ -271,8 +356,11 @@ class _Reply(msgspec.Struct):
     other: tuple[str, ...] = ()
 
 
-def parse_phrases(reply: str, skill: Skill) -> Skill:
-    """The skill with the phrases, words and pieces of a model's reply, a JSON object, as far as they are usable."""
+def parse_phrases(reply: str, skill: Skill, names: Mapping[str, str] | None = None) -> Skill:
+    """The skill with the phrases, words and pieces of a model's reply, a JSON object, as far as they are usable.
+
+    ``names`` are those under which the reply knows parameters, each with the parameter's own.
+    """
     start, end = reply.find("{"), reply.rfind("}")
     try:
         found = msgspec.json.decode(reply[start : end + 1].encode("utf-8", "replace"), type=_Reply)
@@ -280,9 +368,16 @@ def parse_phrases(reply: str, skill: Skill) -> Skill:
         return skill
     groups = (tuple(dict.fromkeys(w for w in group if 0 < len(w) <= MAX_WORD))[:MAX_GROUP] for group in found.words)
     words = tuple(group for group in groups if len(group) > 1)[:MAX_WORD_GROUPS]
-    said = valid_phrases(skill, [*skill.said, *found.said])
-    pieces = valid_pieces(skill, GoalPieces(found.does, found.has, found.other)) if found.does else skill.pieces
+    does = tuple(_renamed(ways, names) for ways in found.does)
+    has, other = _renamed(found.has, names), _renamed(found.other, names)
+    said = valid_phrases(skill, [*skill.said, *_renamed(found.said, names)])
+    pieces = valid_pieces(skill, GoalPieces(does, has, other)) if does else skill.pieces
     return msgspec.structs.replace(skill, said=said, words=(*skill.words, *words)[:MAX_WORD_GROUPS], pieces=pieces)
+
+
+def _renamed(patterns: tuple[str, ...], names: Mapping[str, str] | None) -> tuple[str, ...]:
+    known = names or {}
+    return tuple(PLACE.sub(lambda m: f"{{{known.get(m[1], m[1])}}}", pattern) for pattern in patterns)
 
 
 def valid_phrases(skill: Skill, phrases: Iterable[str]) -> tuple[str, ...]:
@@ -312,11 +407,11 @@ class _Names(NamedTuple):
 
 
 def _names(skill: Skill) -> _Names:
-    block = read_parameters(skill.plan)
+    block, forms = read_parameters(skill.plan), forms_of(skill)
     return _Names(
         frozenset(skill.parameters),
-        frozenset(free_parameters(block)),
-        frozenset(p.name for p in block.parameters if isinstance(p.value, int | float)),
+        frozenset(free_parameters(block, forms)),
+        frozenset(p.name for p in block.parameters if isinstance(p.value, int | float) and p.name not in forms),
         _DENIALS - {stem(t.text) for t in tokenize(block.goal)},
         _turns(block.goal),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -11,6 +12,7 @@ import msgspec
 from codeplan.episode.episode import Episode
 from codeplan.episode.replayable import find_embedding_model
 from codeplan.errors import UsageError
+from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.protocols import OffersTools
 from codeplan.recording.events import ChosenSkill, SkillsChosen
 from codeplan.skills.answer_shapes import ToolAnswersByName, find_drift
@@ -20,8 +22,9 @@ from codeplan.skills.parameter_binding import SkillParameterValue, bind_paramete
 from codeplan.skills.phrases import MAX_PHRASES, bind_by_rule, find_phrase, shares_words
 from codeplan.skills.skill import EvidenceRecord, Skill, SkillStore, find_tool_difference, shares_tools
 from codeplan.skills.skill_folder import TOOLS
+from codeplan.skills.tool_names import ListedNames, NameLookup, NameSource, names_at
 from codeplan.tools.agent import ToolAgent
-from codeplan.types import Task
+from codeplan.types import Call, Task
 from codeplan.untrusted.texts import excerpt, with_article
 from codeplan.untrusted.values import in_quotes
 
@@ -83,8 +86,38 @@ class SureSkill(NamedTuple):
     values: dict[str, SkillParameterValue]
 
 
-def _find_sure(skills: Iterable[Skill], goal: str) -> list[SureSkill]:
-    return [SureSkill(s, values) for s in skills if (values := bind_by_rule(s, goal))]
+def _find_sure(skills: Iterable[Skill], goal: str, lookup: NameLookup | None = None) -> list[SureSkill]:
+    return [SureSkill(s, values) for s in skills if (values := bind_by_rule(s, goal, lookup=lookup))]
+
+
+class _ToolLookup:
+    """Gets names by the calls that skills' plans make, of tools that only read, each once in an episode."""
+
+    def __init__(self, episode: Episode) -> None:
+        self._episode = episode
+        self._answers: dict[tuple[str, object], Any] = {}
+        self._names: dict[NameSource, ListedNames] = {}
+
+    def __call__(self, source: NameSource) -> Callable[[], ListedNames] | None:
+        env = self._episode.env
+        allowed = isinstance(env, OffersTools) and source.tool in env.readonly_tools
+        return partial(self._listed, source) if allowed else None
+
+    def _listed(self, source: NameSource) -> ListedNames:
+        key = source.tool, source.arguments
+        if key not in self._answers:
+            self._answers[key] = self._ask(source)
+        if source not in self._names:
+            self._names[source] = ListedNames(names_at(self._answers[key], source.path))
+        return self._names[source]
+
+    def _ask(self, source: NameSource) -> Any:
+        """What the tool answers; None if it fails."""
+        try:
+            answer = self._episode.call(Call(source.tool, {n: pack(v) for n, v in source.arguments}))
+            return None if answer.error else unpack(answer.value)
+        except NotPlainData:
+            return None
 
 
 class _ChangedSkill(NamedTuple):
@@ -107,9 +140,9 @@ class _OfferedSkills:
         """Why others are not offered."""
         return tuple(f"{c.skill.env}/{c.skill.name}: {c.difference}" for c in self.others)
 
-    def find_sure(self, goal: str) -> tuple[SureSkill | None, str]:
+    def find_sure(self, goal: str, lookup: NameLookup) -> tuple[SureSkill | None, str]:
         """The only skill that is sure of the goal, and how its tools have changed. Those for today's come first."""
-        sure = _find_sure(self.fitting, goal)
+        sure = _find_sure(self.fitting, goal, lookup)
         if sure:
             return (sure[0] if len(sure) == 1 else None), ""
         near = {c.skill.name: c.difference for c in self.others if c.is_near}
@@ -159,6 +192,7 @@ class SkillSelector:
         if self.store is None:
             return SkillSelection()
         episode.replay_embeddings()
+        episode.repeat_calls()
         recorded = episode.trace.next_recorded(SkillsChosen)
         chosen = recorded or self._choose(self.store, task, episode, purpose)
         episode.record(chosen)
@@ -172,7 +206,8 @@ class SkillSelector:
         """The skills to show, and whether the plan of the first is to run."""
         offered = self._find_fitting(store, msgspec.structs.replace(task, env=episode.env.name), episode)
         goal = episode.goal_of(task)
-        sure, changes = offered.find_sure(goal) if purpose == "reuse" and episode.has_tools else (None, "")
+        reuses = purpose == "reuse" and episode.has_tools
+        sure, changes = offered.find_sure(goal, _ToolLookup(episode)) if reuses else (None, "")
         fitting = offered.fitting if sure is None else [sure.skill, *(s for s in offered.fitting if s != sure.skill)]
         shown = self._fit_prompt(fitting[: self._limit])
         bound = bind_parameters(sure.skill.plan, goal, sure.values) if sure and shown[:1] == [sure.skill] else ""

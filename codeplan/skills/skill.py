@@ -9,6 +9,8 @@ from typing import Annotated, Final, Literal, Protocol, runtime_checkable
 import msgspec
 
 from codeplan.skills.answer_shapes import ToolAnswersByName
+from codeplan.skills.tool_names import NameSource
+from codeplan.skills.value_forms import ValueForm
 from codeplan.statistics import mcnemar_exact, wilson_interval
 from codeplan.types import AgentTool, Task, Value
 from codeplan.untrusted.values import in_quotes
@@ -59,8 +61,9 @@ class Skill(Value, frozen=True):
     curation from changing its status. ``score`` is how well it fits the task it was found for (higher is better), 0
     outside a search. ``tools`` are the user's tools that the plan needs, as they were when it solved its task. ``said``
     are other phrases for its goal, with parameters' names in braces, ``words`` are groups of words that mean the same
-    in them, and ``pieces`` say it in pieces (``skills.phrases``). ``answers`` are the shapes of what tools answered to
-    the plan when it was proven.
+    in them, and ``pieces`` say it in pieces (``skills.phrases``). ``forms`` are how goals say values in other words
+    than the plan, and ``sources`` the calls whose answers list values. ``answers`` are the shapes of what tools
+    answered to the plan when it was proven.
     """
 
     name: str
@@ -78,6 +81,8 @@ class Skill(Value, frozen=True):
     said: tuple[str, ...] = ()
     words: tuple[tuple[str, ...], ...] = ()
     pieces: GoalPieces = GoalPieces()
+    forms: tuple[ValueForm, ...] = ()
+    sources: tuple[NameSource, ...] = ()
     answers: ToolAnswersByName = {}
 
 

@@ -25,6 +25,8 @@ from codeplan.skills.answer_shapes import ToolAnswersByName
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.phrases import MAX_PHRASES, MAX_WORD_GROUPS, Phrase, WordGroup
 from codeplan.skills.skill import EvidenceRecord, GoalPieces, Skill, SkillOrigin, SkillStatus, decode_records
+from codeplan.skills.tool_names import MAX_SOURCES, NameSource
+from codeplan.skills.value_forms import MAX_FORMS, ValueForm
 from codeplan.types import AgentTool
 from codeplan.untrusted import files
 from codeplan.untrusted.files import list_folder
@@ -61,6 +63,8 @@ _Word = Annotated[str, msgspec.Meta(max_length=200)]
 _Parameters = Annotated[tuple[_Word, ...], msgspec.Meta(max_length=200)]
 _Phrases = Annotated[tuple[Phrase, ...], msgspec.Meta(max_length=MAX_PHRASES)]
 _Words = Annotated[tuple[WordGroup, ...], msgspec.Meta(max_length=MAX_WORD_GROUPS)]
+_Forms = Annotated[tuple[ValueForm, ...], msgspec.Meta(max_length=MAX_FORMS)]
+_Sources = Annotated[tuple[NameSource, ...], msgspec.Meta(max_length=MAX_SOURCES)]
 
 
 class _Origin(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -90,6 +94,8 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     said: _Phrases = ()
     words: _Words = ()
     pieces: GoalPieces = GoalPieces()
+    forms: _Forms = ()
+    sources: _Sources = ()
     answers: ToolAnswersByName = {}
 
     def to_skill(self, plan: str) -> Skill:
@@ -98,7 +104,13 @@ class SkillManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         parameters = self.parameters if self.digest else tuple(p.name for p in read_parameters(plan).parameters)[:200]
         state = self.version, self.status, self.pinned, origins
         made = Skill(self.name, self.environment, plan, self.kind, self.description, parameters, *state)
-        phrases = {"said": self.said, "words": self.words, "pieces": self.pieces}
+        phrases = {
+            "said": self.said,
+            "words": self.words,
+            "pieces": self.pieces,
+            "forms": self.forms,
+            "sources": self.sources,
+        }
         return msgspec.structs.replace(made, tools=self.tools, answers=self.answers, **phrases)
 
 
@@ -117,6 +129,8 @@ class _OwnFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     said: str = "[]"
     words: str = "[]"
     pieces: str = "{}"
+    forms: str = "[]"
+    sources: str = "[]"
     answers: str = "{}"
 
 
@@ -200,6 +214,8 @@ def _parse_standard(front: str) -> SkillManifest:
         said=_parse_json("said", fields.said, _Phrases),
         words=_parse_json("words", fields.words, _Words),
         pieces=_parse_json("pieces", fields.pieces, GoalPieces),
+        forms=_parse_json("forms", fields.forms, _Forms),
+        sources=_parse_json("sources", fields.sources, _Sources),
         answers=_parse_json("answers", fields.answers, ToolAnswersByName),
     )
 
@@ -230,8 +246,8 @@ def format_manifest(skill: Skill) -> str:
     }
     if skill.tools:
         own["tools"] = _json(skill.tools)
-    lists = (("said", skill.said), ("words", skill.words), ("answers", skill.answers))
-    own |= {name: _json(value) for name, value in lists if value}
+    lists = {n: getattr(skill, n) for n in ("said", "words", "forms", "sources", "answers")}
+    own |= {name: _json(value) for name, value in lists.items() if value}
     if skill.pieces.does:
         own["pieces"] = _json(skill.pieces)
     if skill.origins:

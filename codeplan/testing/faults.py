@@ -100,8 +100,9 @@ class FaultyTools:
         self.name, self.agent = env.name, env.agent
         self.described_tools, self.tools_doc, self.verifier_name = env.described_tools, env.tools_doc, env.verifier_name
         self.tasks, self.judge = env.tasks, env.judge
-        self.once_tools, self.carried, self.has_flows = env.once_tools, env.carried, env.has_flows
-        self.is_blind, self.instructions, self.returns = env.is_blind, env.instructions, env.returns
+        self.once_tools, self.readonly_tools, self.carried = env.once_tools, env.readonly_tools, env.carried
+        self.has_flows, self.is_blind, self.instructions = env.has_flows, env.is_blind, env.instructions
+        self.returns = env.returns
         self.asks_user, self.variables = env.asks_user, env.variables
         self._env, self._message, self._at = env, message, at
         self._count = 0

@@ -255,6 +255,14 @@ class ToolEnvironment:
         self.tools_doc, self.space = toolset.doc, _action_space(toolset)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
 
+    @property
+    def readonly_tools(self) -> frozenset[str]:
+        """The tools that the user says only read, and whose calls nobody has to approve; none where flows decide."""
+        if self.has_flows:
+            return frozenset()
+        free = (t for t in self.toolset.tools if t.readonly and self._approvals.rule_for(t).approval == "allow")
+        return frozenset(tool.name for tool in free)
+
     def let_ask(self, user: User | None) -> None:
         """Let plans ask this user; None: they have no ``ask_user``, as where a tool has that name."""
         self._user = user or User()

@@ -59,7 +59,7 @@ CHATS = {
     "adaplanner/resume": ("previous", "revised"),
     "adaplanner/ask": ("question",),
     "adaplanner/bind": ("earlier", "parameters", "observation", "goal", "acts"),
-    "adaplanner/phrases": ("goal", "parameters", "called"),
+    "adaplanner/phrases": ("goal", "parameters", "constants", "called"),
     "search/rate": ("observation", "goal", "plan", "transcript", "done", "steps"),
 }
 LINES = ("notes", "fixes", "left", "attempts", "done", "once", "turns", "new_tools", "left_variables", "called")
@@ -79,6 +79,8 @@ def chat(name, **values):
         given["skills"] = (Skill("skill-1", "household", "<skills>"),)
     if "parameters" in given and "parameters" not in values:
         given["parameters"] = (SkillParameter("the_item", "<parameters>"),)
+    if "constants" in given and "constants" not in values:
+        given["constants"] = (SkillParameter("the_value", "<constants>"),)
     given |= {value: (f"<{value}>",) for value in LINES if value in given and value not in values}
     if "samples" in given and "samples" not in values:
         given["samples"] = (WorkedExample("<samples>", "another task of this kind"),)

@@ -21,6 +21,7 @@ from codeplan.recording.events import CallBegun, SkillsChosen
 from codeplan.recording.trace import Trace
 from codeplan.skills.import_export import export_skills, import_skills
 from codeplan.skills.library import SkillLibrary
+from codeplan.skills.value_forms import ValueForm
 
 
 def play(folder, shop, plan=PLAN, goal=GOAL, **more):
@@ -295,6 +296,82 @@ def test_a_promotion_may_want_a_trial(shop, capsys, answer, code, status):
     assert main(["skills", "promote", name, "--trial", "stand_in.py:stock,order", "--library", "lib"]) == code
     assert SkillLibrary("lib").get("tools", name).status == status
     assert ("the trial of tools/" in capsys.readouterr().err) == (code == 2)
+
+
+READ_THEM = ("--tools", "shop.py:stock,order", "--readonly")
+
+
+@pytest.mark.parametrize(
+    ("answer", "more", "found", "why"),
+    [
+        ("ok", (), (True, None, "active"), ""),
+        ("ok", ("--trial", "stand_in.py:stock,order"), (True, True, "active"), ""),
+        (
+            "no",
+            ("--trial", "stand_in.py:stock,order"),
+            (True, False, "candidate"),
+            "the trial fails: the plan failed at step 2",
+        ),
+        ("ok", ("--trial", "stand_in.py:stock"), (True, False, "candidate"), "there is no tool 'order'"),
+        ("ok", (*READ_THEM, "stock"), (True, False, "candidate"), "the tool 'order' may act"),
+        ("ok", (*READ_THEM, "*"), (True, True, "active"), ""),
+    ],
+)
+def test_filtering_promotes_the_candidates_that_pass_their_trials(shop, capsys, answer, more, found, why):
+    name = learn()
+    Path("stand_in.py").write_text(STAND_IN.replace('"ok"', f'"{answer}"'))
+    capsys.readouterr()
+    assert main(["skills", "filter", "tools", *more, "--library", "lib", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["filtered"]
+    assert (row["test"], row["trial"], row["status"]) == found and why in row["reason"]
+    library = SkillLibrary("lib")
+    skill = library.get("tools", name)
+    assert skill.status == found[2]
+    assert orders() == "apples 7 " * (2 if more[-1:] == ("*",) else 1)
+    library.change(skill, status="candidate", pinned=True)
+    main(["skills", "filter", "tools", "--library", "lib"])
+    assert library.get("tools", name).status == "candidate"
+    assert "it is pinned" in capsys.readouterr().out
+
+
+def test_filtering_promotes_no_skill_that_fails_its_test_or_has_none(shop, capsys):
+    library = SkillLibrary("lib")
+    skill = library.get_by_name(learn())
+    library.change(skill, plan=skill.plan.replace("10 - n", "11 - n").replace("the_number - n", "the_number"))
+    main(["skills", "filter", "tools", "--library", "lib"])
+    assert "failed" in capsys.readouterr().out and library.get("tools", skill.name).status == "candidate"
+    bare = library.add(msgspec.structs.replace(skill, name="bare"))
+    main(["skills", "filter", "tools", "--skill", "bare", "--library", "lib"])
+    assert "it has no test, and there was no trial" in capsys.readouterr().out
+    assert library.get("tools", bare.name).status == "candidate"
+
+
+def test_values_that_a_model_named_are_shown_and_promoted_by_hand_alone(shop, capsys):
+    name = learn()
+    library = SkillLibrary("lib")
+    table = (("apples", "apples"), ("pears", "EVIL"))
+    library.change(library.get_by_name(name), forms=(ValueForm("the_item", "apples", table=table),))
+    main(["skills", "filter", "tools", "--library", "lib"])
+    assert "a model named values for words of its goal" in capsys.readouterr().out
+    assert library.get("tools", name).status == "candidate"
+    for command in (["show", name], ["promote", name]):
+        main(["skills", *command, "--library", "lib"])
+        assert "the_item is 'EVIL' where a goal says 'pears'" in capsys.readouterr().out
+    assert library.get("tools", name).status == "active"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("household", "--trial", "shop.py"), "household is an environment"),
+        (("tools", "--trial", "shop.py", "--tools", "shop.py"), "leave --tools, --mcp"),
+    ],
+)
+def test_trials_are_for_skills_over_tools(shop, capsys, arguments, why):
+    learn()
+    code = main(["skills", "filter", *arguments, "--library", "lib"])
+    said = capsys.readouterr()
+    assert (code in (0, 2)) and why in said.out + said.err
 
 
 @pytest.mark.parametrize(

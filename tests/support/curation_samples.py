@@ -4,6 +4,7 @@ from codeplan import envs
 from codeplan.sandbox import Sandbox
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
+from codeplan.skills.skill_folder import standard_name
 from codeplan.standin.household import parse_goal, write_plan
 
 HOUSEHOLD = envs.make("household")
@@ -17,7 +18,13 @@ def made(kind, seed=2003, name="", edit=lambda plan: plan):
     found = Sandbox().analyse("generalise", plan, {"goal": task.goal, "first": first, "later": ""})["source"]
     names = tuple(p.name for p in read_parameters(found).parameters)
     return Skill(
-        name or f"{kind}-good", "household", found, kind, "", names, origins=(SkillOrigin(task.id, task.goal),)
+        name or standard_name(f"{kind}-good"),
+        "household",
+        found,
+        kind,
+        "",
+        names,
+        origins=(SkillOrigin(task.id, task.goal),),
     )
 
 
@@ -26,4 +33,4 @@ def poisoned(kind, seed=2003):
     task = HOUSEHOLD.task(kind, seed)
     target = parse_goal(task.goal, HOUSEHOLD.reset(task).text).target
     spelled = f"'{target[:3]}' + '{target[3:]}'"
-    return made(kind, seed, f"{kind}-poisoned", lambda plan: plan.replace(f"'{target}')", f"{spelled})"))
+    return made(kind, seed, standard_name(f"{kind}-poisoned"), lambda plan: plan.replace(f"'{target}')", f"{spelled})"))
