@@ -10,7 +10,7 @@ import ast
 import copy
 from typing import Final
 
-from codeplan.sandbox.language.parsing import call_function, children, is_name, with_location
+from codeplan.sandbox.language.parsing import call_function, children, is_name, load_name, with_location
 
 THREAD_MODULES: Final = frozenset({"threading", "concurrent", "concurrent.futures"})
 """Functions have a second form in plans that import one of these."""
@@ -53,7 +53,8 @@ class ThreadForms:
         form = ast.FunctionDef(FORM_NAME, _without_defaults(function.args), copy.deepcopy(function.body), [])
         if hasattr(function, "type_params"):
             form.type_params = []
-        form.body = [_Waits().visit(statement) for statement in form.body]
+        change = _Waits()
+        form.body = [change.visit(statement) for statement in form.body]
         form.body.append(with_location(function, ast.If(ast.Constant(False), [ast.Expr(ast.Yield())], [])))
         pair = call_function("_pair_", ast.Name(FORM_NAME, ast.Load()))
         function.decorator_list = [with_location(function, pair)]
@@ -90,8 +91,17 @@ def _without_defaults(arguments: ast.arguments) -> ast.arguments:
     return made
 
 
+_TAKEN: Final = "_taken_"
+
+
+def _stored(*names: str) -> ast.Tuple:
+    return ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
+
+
 class _Waits(ast.NodeTransformer):
     """Lets calls and contexts in a function's own scope wait."""
+
+    _loops = 0
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Leave what has a scope of its own as it is."""
@@ -104,6 +114,29 @@ class _Waits(ast.NodeTransformer):
             return node
         call = ast.Call(ast.Name("_wait_", ast.Load()), [node.func, *node.args], node.keywords)
         return with_location(node, ast.YieldFrom(call))
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """Let each call of ``for x in iter(f, sentinel)`` wait."""
+        self.generic_visit(node)
+        match node.iter:
+            case ast.Call(args=[ast.YieldFrom(value=ast.Call(args=[ast.Name(id="iter"), called, last])), turns]):
+                pass
+            case _:
+                return node
+        if node.orelse:
+            return node
+        self._loops += 1
+        function, sentinel = f"_called_{self._loops}_", f"_last_{self._loops}_"
+        call = ast.YieldFrom(call_function("_wait_", load_name(function)))
+        take = with_location(node.iter, ast.Assign([ast.Name(_TAKEN, ast.Store())], call))
+        is_last = ast.Compare(load_name(_TAKEN), [ast.Eq()], [load_name(sentinel)])
+        leave = with_location(node.iter, ast.If(is_last, [ast.Break()], []))
+        bind = with_location(node.iter, ast.Assign([node.target], load_name(_TAKEN)))
+        loop = ast.For(ast.Name("_each_", ast.Store()), turns, [take, leave, bind, *node.body], [])
+        given = ast.Assign([_stored(function, sentinel)], ast.Tuple([called, last], ast.Load()))
+        return with_location(
+            node, ast.If(ast.Constant(True), [with_location(node, given), with_location(node, loop)], [])
+        )
 
     def visit_With(self, node: ast.With) -> ast.AST:
         self.generic_visit(node)

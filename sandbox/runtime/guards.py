@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.protocol.forms import Form
@@ -290,6 +291,7 @@ MAX_MESSAGE_CHARS = 20_000
 
 WRITABLE_TYPES: frozenset[type] = frozenset(
     {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
+    | {WeakKeyDictionary, WeakValueDictionary}
 )
 """The types whose items a plan may set and delete."""
 

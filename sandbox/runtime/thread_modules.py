@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
-from codeplan.sandbox.runtime.class_modules import SimpleNamespace
+from codeplan.sandbox.runtime.classes import mark_class
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.switching import THREADS, Steps, Wait, waiting
 
@@ -380,6 +380,52 @@ class ThreadBarrier:
         self.broken, self.n_waiting = False, 0
 
 
+class ThreadLocal:
+    """As ``threading.local``: attributes that each thread has for itself."""
+
+    __slots__ = ("__weakref__", "_given", "_parts")
+
+    def __new__(cls, *args: Any, **named: Any) -> ThreadLocal:
+        made = super().__new__(cls)
+        object.__setattr__(made, "_given", (args, named))
+        object.__setattr__(made, "_parts", [(THREADS.current, {})])
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        values = _values_of(self)
+        if name not in values:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return values[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _values_of(self)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        if _values_of(self).pop(name, _MISSING) is _MISSING:
+            raise AttributeError(name)
+
+
+_MISSING: Final = object()
+_PARTS: Final[Any] = ThreadLocal.__dict__["_parts"].__get__
+_GIVEN: Final[Any] = ThreadLocal.__dict__["_given"].__get__
+
+
+def _values_of(local: ThreadLocal) -> dict[str, Any]:
+    """The attributes of the thread that runs. As in Python, another thread begins with its own ``__init__``."""
+    parts: list[tuple[Any, dict[str, Any]]] = _PARTS(local)
+    for thread, values in parts:
+        if thread is THREADS.current:
+            return values
+    own: dict[str, Any] = {}
+    parts.append((THREADS.current, own))
+    args, named = _GIVEN(local)
+    type(local).__init__(local, *args, **named)
+    return own
+
+
+mark_class(ThreadLocal, shared=True)
+ThreadLocal.__name__ = ThreadLocal.__qualname__ = "local"
+
 WAITED_FOR: dict[str, object] = {
     "Barrier": ThreadBarrier,
     "BoundedSemaphore": ThreadBoundedSemaphore,
@@ -389,7 +435,7 @@ WAITED_FOR: dict[str, object] = {
     "Lock": ThreadLock,
     "RLock": ThreadRLock,
     "Semaphore": ThreadSemaphore,
-    "local": SimpleNamespace,
+    "local": ThreadLocal,
 }
 """Members of ``threading`` beside the threads themselves."""
 
