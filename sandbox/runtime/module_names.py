@@ -109,7 +109,6 @@ _MEMBERS: dict[str, str] = {
     "functools": (
         "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
     ),
-    "gc": "collect",
     "graphlib": "CycleError TopologicalSorter",
     "gzip": "compress decompress",
     "hashlib": (
@@ -442,6 +441,7 @@ REFUSED_MODULES: dict[str, str] = {
     ),
     **dict.fromkeys(("multiprocessing", "signal", "subprocess"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
+    "gc": "leave it out: an object goes with its last reference",
     **dict.fromkeys(("builtins", "ctypes", "importlib"), "plans do not reach the interpreter itself"),
 }
 """What to write instead of a module that no plan can import."""

@@ -12,7 +12,6 @@ import collections.abc
 import csv
 import decimal
 import functools
-import gc
 import hmac
 import importlib
 import json
@@ -139,7 +138,6 @@ class ModuleMaker:
             "decimal": _decimal_members,
             "email.utils": mail_members,
             "functools": _functools_members,
-            "gc": lambda: {"collect": set_name("collect", _collect)},
             "inspect": lambda: inspect_members(self._getattr, list_names),
             "json": self._json_members,
             "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),
@@ -318,11 +316,6 @@ class ModuleMaker:
             return uuid.UUID(int=generator.getrandbits(128), version=4)
 
         return {"uuid1": set_name("uuid1", uuid1), "uuid4": set_name("uuid4", uuid4)}
-
-
-def _collect(generation: int = 2) -> int:
-    gc.collect(min(max(operator.index(generation), 0), 2))
-    return 0
 
 
 def _split_words(s: Any, comments: bool = False, posix: bool = True) -> list[str]:
