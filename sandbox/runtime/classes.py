@@ -316,7 +316,9 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         return found if issubclass(type(found), Exception) else None
     if is_class(owner):
         if name == "__dict__":
-            return {n: v for n, v in found.items() if n != CLASS_MARK}
+            own = is_own_class(owner)
+            items = ((n, v if own or type(v) is not FunctionType else _unbound(v)) for n, v in found.items())
+            return {n: v for n, v in items if n != CLASS_MARK}
         if name == "__mro__":
             return _shown_bases(found)
         if name.startswith("_") and not is_reserved(name) and not any(name in k.__dict__ for k in owner.__mro__):

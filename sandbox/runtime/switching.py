@@ -120,7 +120,12 @@ class ThreadSwitch:
         try:
             wait = next(steps)
             while True:
-                wait = steps.send(self.wait(wait))
+                try:
+                    came = self.wait(wait)
+                except BaseException as error:  # the steps give back what they hold
+                    wait = steps.throw(error)
+                else:
+                    wait = steps.send(came)
         except StopIteration as end:
             return end.value
 
