@@ -851,7 +851,8 @@ class _Interpreter:
 
     def _classes_of_dicts(self, arguments: _Arguments) -> Value:
         """An object, if a dict among the arguments holds special methods: ``type(name, (), methods)`` makes a class."""
-        keys = {a.key for a in self.flat(arguments.every) if isinstance(a, Ref) and a.kind == "cell" and "Dict" in a.key}
+        cells = [a.key for a in self.flat(arguments.every) if isinstance(a, Ref) and a.kind == "cell"]
+        keys = {key for key in cells if "Dict" in key}
         made = {
             key
             for key in keys

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import Final
+import sys
+from typing import Final, cast
 
 from codeplan.sandbox.language.parsing import call_function, children, is_name, load_name, with_location
 
@@ -51,10 +52,10 @@ class ThreadForms:
         if self._left < 0:
             return [function]
         form = ast.FunctionDef(FORM_NAME, _without_defaults(function.args), copy.deepcopy(function.body), [])
-        if hasattr(function, "type_params"):
+        if sys.version_info >= (3, 12):
             form.type_params = []
         change = _Waits()
-        form.body = [change.visit(statement) for statement in form.body]
+        form.body = [cast(ast.stmt, change.visit(statement)) for statement in form.body]
         form.body.append(with_location(function, ast.If(ast.Constant(False), [ast.Expr(ast.Yield())], [])))
         pair = call_function("_pair_", ast.Name(FORM_NAME, ast.Load()))
         function.decorator_list = [with_location(function, pair)]

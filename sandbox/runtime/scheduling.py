@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import count
 from types import CoroutineType, FunctionType, GenericAlias
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from codeplan.sandbox.runtime.guards import CurrentRun, PlanStopper
 from codeplan.sandbox.runtime.switching import THREADS, Wait
@@ -261,10 +261,11 @@ class PoolFuture(Future):
     def set_exception(self, exception: BaseException | type[BaseException]) -> None:
         """Give it its error. Raises: InvalidStateError: it is done; TypeError: the error ends more than a call."""
         self._require_open()
-        error = exception() if issubclass(type(exception), type) else exception
+        given: Any = exception
+        error = given() if issubclass(type(given), type) else given
         if not issubclass(type(error), Exception):
             raise TypeError("set_exception takes an Exception")
-        self._finish(None, cast(Exception, error))
+        self._finish(None, error)
 
     def set_running_or_notify_cancel(self) -> bool:
         """Whether it was not cancelled."""

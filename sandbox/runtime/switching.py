@@ -100,7 +100,7 @@ class ThreadSwitch:
         """Call a function in a thread's steps."""
         form = self.form_of(function)
         if form is None:
-            return function(*args, **named)  # type: ignore[no-any-return]
+            return function(*args, **named)
         return (yield from form(*args, **named))
 
     def begin(self, owner: Any, steps: Steps, end: Callable[[object, BaseException | None], None]) -> None:
