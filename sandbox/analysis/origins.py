@@ -381,6 +381,9 @@ class _Interpreter:
         self.flattened: dict[tuple[Value, ...], tuple[int, Value]] = {}
         self.is_changed = True
         self.steps = 0
+        modules = {alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
+        modules |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        self.reads_signatures = "inspect" in modules
         self.solution = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "solution"), None)
 
     # ------------------------------------------------------------------ passes
@@ -843,7 +846,22 @@ class _Interpreter:
         for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
             self.store(held, ANY, arguments.every - held)
             self.move(held)
-        return self.computed(arguments.every, called, self._settings(), *more) | self.cell(node, {}) | {_FLAT}
+        made = self._classes_of_dicts(arguments)
+        return self.computed(arguments.every, called, self._settings(), *more, made) | self.cell(node, {}) | {_FLAT}
+
+    def _classes_of_dicts(self, arguments: _Arguments) -> Value:
+        """An object, if a dict among the arguments holds special methods: ``type(name, (), methods)`` makes a class."""
+        cells = [a.key for a in self.flat(arguments.every) if isinstance(a, Ref) and a.kind == "cell"]
+        keys = {key for key in cells if "Dict" in key}
+        made = {
+            key
+            for key in keys
+            for name, held in self.heap[key].items()
+            if (name == ANY or name in _MAKERS or _is_hook(name)) and any(map(_is_called_later, held))
+        }
+        self.is_changed |= not made <= self.class_keys
+        self.class_keys |= made
+        return frozenset({_OBJECT} if made else ())
 
     def _settings(self) -> Value:
         """What settings of modules were given."""
@@ -1103,7 +1121,10 @@ class _Interpreter:
             *zip(reversed(function.positional), reversed(node.args.defaults), strict=False),
             *by_name,
         ):
-            self.give(function, [name], self.value(default))
+            held = self.value(default)
+            self.give(function, [name], held)
+            if self.reads_signatures:
+                self.store({Ref("fn", key)}, "__defaults__", held)
         return frozenset({Ref("fn", key)})
 
     def _def(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

@@ -186,4 +186,6 @@ _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
     Element: _element_text,
     memoryview: _object_text,
     weakref.ref: _object_text,
+    weakref.WeakKeyDictionary: _object_text,
+    weakref.WeakValueDictionary: _object_text,
 }

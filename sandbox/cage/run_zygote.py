@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType, TracebackType
@@ -231,8 +231,18 @@ class PlanExecution:
         exec(segment.code, self._namespace)
         function: Any = self._namespace.pop("_segment_")
         self._timer.is_armed = True
-        returned: tuple[object] | None = self._runtime.finish_segment(function())
+        returned = self._call(function)
         self._timer.is_armed = False
+        return returned
+
+    def _call(self, function: Callable[[], object]) -> tuple[object] | None:
+        """Call a segment's function. ``sys.exit()`` without a reason is as a ``return``."""
+        try:
+            returned: tuple[object] | None = self._runtime.finish_segment(function())
+        except SystemExit as end:
+            if (type(end.code) is not int and end.code is not None) or end.code:
+                raise
+            returned = self._runtime.finish_segment((None,))
         return returned
 
     def _report_step(self, step: int) -> None:

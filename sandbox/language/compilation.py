@@ -40,6 +40,7 @@ from codeplan.sandbox.language.plan_outline import (
     find_final_replan,
     outline_plan,
 )
+from codeplan.sandbox.language.thread_functions import THREAD_MODULES, ThreadForms
 from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
@@ -130,7 +131,8 @@ def build_program(
     postponed = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in imported)
     own = bound_names(s for p in outline.parts for s in p.body)
     kept = find_kept_calls(walk(*(s for p in outline.parts for s in p.body)))
-    transformer = PlanTransformer(problems, rebound, own, kept, annotates=not postponed)
+    forms = ThreadForms() if any(b.module in THREAD_MODULES for b in given) else None
+    transformer = PlanTransformer(problems, rebound, own, kept, forms=forms, annotates=not postponed)
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")

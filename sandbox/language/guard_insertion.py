@@ -25,6 +25,7 @@ from codeplan.sandbox.language.parsing import (
     load_name,
     with_location,
 )
+from codeplan.sandbox.language.thread_functions import ThreadForms
 from codeplan.sandbox.runtime.classes import CLASS_MARK
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, PREDEFINED_MEMBERS, REFUSED_MODULES, missing_member
 from codeplan.sandbox.runtime.names import (
@@ -133,7 +134,8 @@ def _is_predefined(b: ImportBinding) -> bool:
         return b.name == b.module and b.name in PREDEFINED_NAMES
     if b.module == "large_language_model":
         return b.name in ("ask", "ask_llm")
-    return b.name == b.member and (b.module == "ast" or (b.module == "collections" and b.member in PREDEFINED_MEMBERS))
+    given = {"ast": {"literal_eval"}, "collections": PREDEFINED_MEMBERS}
+    return b.name == b.member and b.member in given.get(b.module, ())
 
 
 _READABLE_NAMES = METADATA_NAMES | {"__class__", "__name__"}
@@ -250,6 +252,7 @@ class PlanTransformer(LanguagePolicy):
 
     ``rebound`` are the names that the plan binds somewhere, ``own`` those that it binds outside its functions, and
     ``begun`` the methods of the agent in calls that are begun and not waited for, beside those that stand so.
+    ``forms`` makes second forms of functions for threads, if the plan may have some.
     ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
     annotations``.
     """
@@ -261,9 +264,11 @@ class PlanTransformer(LanguagePolicy):
         own: frozenset[str] = frozenset(),
         begun: Iterable[ast.expr] = (),
         *,
+        forms: ThreadForms | None = None,
         annotates: bool = True,
     ) -> None:
         super().__init__(problems)
+        self._forms = forms
         self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
@@ -488,7 +493,9 @@ class PlanTransformer(LanguagePolicy):
             node.body = self._visited_body(node.body)
         node.body.insert(_after_text(node.body), call_statement(node, "_turn_"))
         node.decorator_list = decorators
-        return node
+        if self._forms is None or isinstance(node, ast.AsyncFunctionDef):
+            return node
+        return self._forms.add_to(node, sum(scope.kind == "function" for scope in self._scopes))
 
     def visit_Name(self, node: ast.Name) -> VisitResult:
         """Let a class read Python's own methods that it has defined, as in ``__rmul__ = __mul__``; a function, too."""

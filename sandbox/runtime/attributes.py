@@ -159,6 +159,9 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     deque: public_names(deque),
     re.Pattern: split_names("findall finditer flags fullmatch groups match pattern search split sub subn"),
     re.Match: split_names("end endpos expand group groupdict groups lastgroup lastindex pos re regs span start string"),
+    SystemExit: frozenset({"args", "code"}),
+    KeyboardInterrupt: frozenset({"args"}),
+    GeneratorExit: frozenset({"args"}),
     **MODULE_ATTRIBUTES,
 }
 """Readable attributes by exact type. None leads to code, frames, modules, classes or files."""

@@ -124,6 +124,8 @@ def _get_type_hints(
 ) -> dict[str, Any]:
     """``typing.get_type_hints`` of a class; an annotation that is a text stays one, unless it names a builtin type."""
     hints: dict[str, Any] = {}
+    if type(obj) in (types.FunctionType, types.MethodType):
+        raise TypeError("get_type_hints is for classes: annotations of functions are not kept; annotate a dataclass")
     for kind in reversed(require_own_class(obj, "get_type_hints").__mro__):
         hints |= inspect.get_annotations(kind) if is_plan_class(kind) else {}
     hints = {n: _NAMED_TYPES.get(h, h) if type(h) is str else type(None) if h is None else h for n, h in hints.items()}

@@ -22,10 +22,11 @@ from types import (
     MethodType,
     MethodWrapperType,
     WrapperDescriptorType,
+    new_class,
 )
 from typing import Any, Final, TypeAlias
 
-from codeplan.sandbox.runtime.names import READABLE_DUNDERS, is_readable, is_reserved, is_writable
+from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, READABLE_DUNDERS, is_readable, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
 
 PLAN_MODULE: Final = "__main__"
@@ -96,7 +97,7 @@ class _TypeOfTypes(type):
         if named or len(args) not in (1, 3):
             return type(*args, **named)  # raises Python's own error
         if len(args) == 3:
-            raise TypeError("type() takes one argument here; write a class statement")
+            return _make_class(*args)
         return visible_type(args[0])
 
     def __instancecheck__(cls, value: object) -> bool:
@@ -126,6 +127,9 @@ VISIBLE_TYPES: set[type] = {
     type(NotImplemented),
     type(Ellipsis),
     GeneratorType,
+    SystemExit,
+    KeyboardInterrupt,
+    GeneratorExit,
 }
 """The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules add their own."""
 
@@ -203,6 +207,30 @@ ENUM_CLASSES: Final[dict[str, Any]] = {
 """The classes of ``enum`` from which plans derive their own."""
 
 
+def _make_class(name: Any, bases: Any, namespace: Any) -> Any:
+    """``type(name, bases, namespace)``, with what a class statement of a plan could say.
+
+    Raises: TypeError: a base or a name is not one of these.
+    """
+    if (type(name), type(bases), type(namespace)) != (str, tuple, dict):
+        raise TypeError("type() takes a name, a tuple of bases and a dict")
+    _require_bases(bases)
+    for key in namespace:
+        if type(key) is not str or (is_reserved(key) and key not in DEFINABLE_DUNDERS) or not _is_definable(key):
+            raise TypeError(f"a class of a plan cannot define {key!r}" if type(key) is str else "names are texts")
+
+    def fill(space: Any) -> None:
+        space["__module__"], space[CLASS_MARK] = PLAN_MODULE, True
+        for key, value in namespace.items():
+            space[key] = value
+
+    return new_class(name, bases, {}, fill)
+
+
+def _is_definable(name: str) -> bool:
+    return is_writable(name) or name in DEFINABLE_DUNDERS
+
+
 class _MetaclassName:
     """A metaclass as plans see it: a name to write after ``metaclass=``."""
 
@@ -232,16 +260,20 @@ def build_class(body: Callable[..., CellType | None], name: str, /, *bases: Any,
 
     Raises: TypeError: a base or a metaclass is not one that plans may use.
     """
-    for base in bases:
-        if not _is_allowed_base(base):
-            shown = base.__name__ if is_class(base) else with_article(type(base).__name__)
-            raise TypeError(f"a class cannot derive from {shown} here; derive from object, an exception or plain data")
+    _require_bases(bases)
     metaclass = keywords.pop("metaclass", None)
     if type(metaclass) is _MetaclassName:
         keywords["metaclass"] = metaclass.real
     elif metaclass is not None and metaclass is not PlanType:
         raise TypeError("metaclasses are not part of the plan language; use __init_subclass__ or a decorator")
     return builtins.__build_class__(body, name, *bases, **keywords)
+
+
+def _require_bases(bases: tuple[Any, ...]) -> None:
+    for base in bases:
+        if not _is_allowed_base(base):
+            shown = base.__name__ if is_class(base) else with_article(type(base).__name__)
+            raise TypeError(f"a class cannot derive from {shown} here; derive from object, an exception or plain data")
 
 
 def _is_allowed_base(base: Any) -> bool:
@@ -284,7 +316,9 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         return found if issubclass(type(found), Exception) else None
     if is_class(owner):
         if name == "__dict__":
-            return {n: v for n, v in found.items() if n != CLASS_MARK}
+            own = is_own_class(owner)
+            items = ((n, v if own or type(v) is not FunctionType else _unbound(v)) for n, v in found.items())
+            return {n: v for n, v in items if n != CLASS_MARK}
         if name == "__mro__":
             return _shown_bases(found)
         if name.startswith("_") and not is_reserved(name) and not any(name in k.__dict__ for k in owner.__mro__):

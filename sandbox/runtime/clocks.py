@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.guards import CurrentRun, PlanStopper, set_name
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES
+from codeplan.sandbox.runtime.switching import THREADS, Steps, Wait
 
 _READING_NS: Final = 1_000
 _BILLION: Final = 10**9
@@ -50,13 +51,17 @@ class PlanClock:
         self._run.elapsed_ns += _READING_NS
         return self._run.elapsed_ns
 
+    def now(self) -> float:
+        """Seconds since the run began, without a reading."""
+        return self._run.elapsed_ns / _BILLION
+
+    def skip(self, seconds: float) -> None:
+        """Let time pass without a wait: nothing can happen meanwhile."""
+        self._run.elapsed_ns += int(seconds * _BILLION)
+
     def sleep(self, secs: Any) -> None:
         """Wait. All waits of a run together count against the limit ``wall``, also in a replay, which does not wait."""
-        seconds = secs if type(secs) in (int, float) else operator.index(secs)
-        if math.isnan(seconds):
-            raise ValueError("Invalid value NaN (not a number)")
-        if seconds < 0:
-            raise ValueError("sleep length must be non-negative")
+        seconds = _seconds_of(secs)
         run = self._run
         if run.asleep + seconds > run.settings.wall:
             self._stopper.stop_at_limit("wall", run.asleep + seconds, run.settings.wall)
@@ -64,6 +69,16 @@ class PlanClock:
         run.elapsed_ns += int(seconds * _BILLION)
         if run.settings.waits and seconds:
             _wait(seconds)
+
+
+def _seconds_of(secs: Any) -> float:
+    """The length of a sleep. Raises: ValueError, TypeError, in Python's words."""
+    seconds: float = secs if type(secs) in (int, float) else operator.index(secs)
+    if math.isnan(seconds):
+        raise ValueError("Invalid value NaN (not a number)")
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    return seconds
 
 
 def _wait(seconds: float) -> None:
@@ -100,9 +115,16 @@ def time_members(clock: PlanClock) -> dict[str, object]:
     def strftime(format: Any, t: Any = _NOT_GIVEN, /) -> str:
         return time.strftime(format, time.gmtime(clock.time_ns() // _BILLION) if t is _NOT_GIVEN else t)
 
-    def sleep(secs: Any, /) -> None:
-        clock.sleep(secs)
+    def steps(secs: Any, /) -> Steps:
+        yield Wait(lambda: False, _seconds_of(secs), "it sleeps")
 
+    def sleep(secs: Any, /) -> None:
+        if THREADS.standing:
+            THREADS.finish(steps(secs))
+        else:
+            clock.sleep(secs)
+
+    THREADS.forms[sleep] = steps
     for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
         members |= reading(name, clock.elapsed_ns)
     members |= reading("time", clock.time_ns)

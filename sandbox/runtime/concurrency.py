@@ -11,7 +11,6 @@ from typing import Any, Final
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import RUNTIME_BASES, mark_class
 from codeplan.sandbox.runtime.guards import set_name
-from codeplan.sandbox.runtime.memory_modules import THREADING_MEMBERS
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.scheduling import (
     MAX_OPEN_CALLS,
@@ -26,7 +25,9 @@ from codeplan.sandbox.runtime.scheduling import (
     await_it,
     seconds_of,
 )
+from codeplan.sandbox.runtime.switching import THREADS, Steps, Wait, waiting
 from codeplan.sandbox.runtime.termination import PlanTermination
+from codeplan.sandbox.runtime.thread_modules import WAITED_FOR
 from codeplan.untrusted.texts import with_article
 
 
@@ -694,7 +695,7 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
     """``Thread`` and what tells which one runs, beside the locks that need no threads."""
 
     class Thread:
-        """As ``threading.Thread``, but that ``start`` runs it to its end. A call of the agent alone only begins."""
+        """As ``threading.Thread``: ``start`` runs it until it waits, and others go on while it does."""
 
         def __init__(
             self, group: None = None, target: Any = None, name: str | None = None, args: Iterable[Any] = (),
@@ -704,6 +705,7 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
             called = f" ({target.__name__})" if type(target) in (FunctionType, MethodType) else ""
             self.name, self.daemon = name or f"Thread-{next(scheduler.thread_numbers)}{called}", bool(daemon)
             self._future: Any = None
+            self._numbers, self.ident = scheduler.thread_numbers, next(scheduler.thread_idents)
 
         def __repr__(self) -> str:
             return f"<{type(self).__name__}({self.name})>"
@@ -714,18 +716,12 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
                 self._target(*self._args, **self._kwargs)
 
         def start(self) -> None:
-            """Run it. Raises: RuntimeError: it ran before."""
+            """Run it until it waits, or to its end. Raises: RuntimeError: it ran before."""
             if self._future is not None:
                 raise RuntimeError("threads can only be started once")
-            main_thread()
-            scheduler.threads.append(self)
-            try:
-                if type(self).run is run and scheduler.find_begin(self._target):
-                    self._future = scheduler.begin_in_pool(self._target, self._args, self._kwargs)
-                else:
-                    self._future = scheduler.begin_in_pool(self.run, (), {})
-            finally:
-                scheduler.threads.pop()
+            target = self._target if type(self).run is run and self._target is not None else self.run
+            given = (self._args, self._kwargs) if target is self._target else ((), {})
+            self._future = scheduler.begin_in_pool(target, *given, owner=self)
             future = self._future
             future._when_done(lambda: scheduler.report(future._error, f"Exception in {self.name}"))
 
@@ -737,24 +733,59 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
                 scheduler.wait_for_any([self._future], timeout)
 
         def is_alive(self) -> bool:
-            """Whether a call that it began is still being made."""
+            """Whether it was started and has not ended."""
             return type(self._future) is PoolFuture and not self._future._done
 
     run = Thread.run
     RUNTIME_BASES.add(Thread)
     mark_class(Thread, shared=True)
 
+    class Timer(Thread):
+        """As ``threading.Timer``: calls the function after a time, unless it is cancelled before."""
+
+        def __init__(
+            self, interval: float, function: Any, args: Iterable[Any] | None = None,
+            kwargs: dict[str, Any] | None = None,
+        ) -> None:  # fmt: skip
+            super().__init__()
+            self.interval, self.function = interval, function
+            self.args, self.kwargs = args or (), kwargs or {}
+            self._is_cancelled = False
+
+        def cancel(self) -> None:
+            """Do not call the function, if it was not called yet."""
+            self._is_cancelled = True
+
+        @waiting
+        def run(self) -> Steps:
+            """Wait, and call the function."""
+            if not (yield Wait(lambda: self._is_cancelled, seconds_of(self.interval), "the timer runs")):
+                yield from THREADS.call(self.function, *self.args, **self.kwargs)
+
+    mark_class(Timer, shared=True)
+    mains: list[Thread] = []
+
     def main_thread() -> Thread:
-        if not scheduler.threads:
-            scheduler.threads.append(Thread(name="MainThread"))
-        return scheduler.threads[0]  # type: ignore[no-any-return]
+        if not mains or mains[0]._numbers is not scheduler.thread_numbers:
+            mains[:] = [Thread(name="MainThread")]
+        return mains[0]
 
     def current_thread() -> Thread:
-        main_thread()
-        return scheduler.threads[-1]  # type: ignore[no-any-return]
+        owner = THREADS.current
+        return owner if isinstance(owner, Thread) else main_thread()
 
-    functions = {f.__name__: set_name(f.__name__, f) for f in (current_thread, main_thread)}
-    return {**THREADING_MEMBERS, "Thread": Thread, **functions}
+    def enumerate() -> list[Thread]:
+        owners = [thread.owner for thread in THREADS.standing] + THREADS.running
+        return [main_thread(), *(owner for owner in owners if isinstance(owner, Thread))]
+
+    def active_count() -> int:
+        return len(enumerate())
+
+    def get_ident() -> int:
+        return current_thread().ident
+
+    listed: tuple[Any, ...] = (active_count, current_thread, enumerate, get_ident, main_thread)
+    return {**WAITED_FOR, "Thread": Thread, "Timer": Timer} | {f.__name__: set_name(f.__name__, f) for f in listed}
 
 
 class ContextToken:
@@ -903,7 +934,7 @@ ALLOWED_ATTRIBUTES.update(
         Future: _FUTURE_NAMES,
         PlanTask: _FUTURE_NAMES,
         Gathering: _FUTURE_NAMES,
-        PoolFuture: _FUTURE_NAMES | {"running"},
+        PoolFuture: _FUTURE_NAMES | split_names("running set_exception set_result set_running_or_notify_cancel"),
         MutualLock: split_names("acquire release locked"),
         Semaphore: split_names("acquire release locked"),
         Event: split_names("is_set set clear wait"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import io
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from codeplan.sandbox.runtime.classes import mark_class
@@ -92,6 +93,7 @@ class ConfigParser:
     """As ``configparser.ConfigParser``, from texts and dicts alone."""
 
     _raw = False
+    BOOLEAN_STATES = MappingProxyType(configparser.RawConfigParser.BOOLEAN_STATES)
 
     def __init__(self, defaults: Any = None, **options: Any) -> None:
         if odd := options.keys() - _OPTIONS:

@@ -252,11 +252,11 @@ class Identities:
     def builtins(self) -> dict[str, object]:
         """Return ``id`` and ``hash``."""
 
-        def id_(obj: object, /) -> int:
-            return self.number(obj)
+        def id_(*obj: object, **named: object) -> int:
+            return self.number(obj[0]) if len(obj) == 1 and not named else id(*obj, **named)
 
-        def hash_(obj: object, /) -> int:
-            return self.hash(obj)
+        def hash_(*obj: object, **named: object) -> int:
+            return self.hash(obj[0]) if len(obj) == 1 and not named else hash(*obj, **named)
 
         return {"id": set_name("id", id_), "hash": set_name("hash", hash_)}
 

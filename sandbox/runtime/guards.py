@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.protocol.forms import Form
@@ -158,7 +159,9 @@ class SizeGuard:
 
     def _check_repeat(self, sequence: Any, times: Any) -> None:
         most = _MAX_LENGTHS.get(type(sequence))
-        if most is not None and _is_int(times) and len(sequence) * int.__int__(times) > most:
+        if most is None or not _is_int(times) or int.__int__(times) > sys.maxsize:  # Python refuses such a number
+            return
+        if len(sequence) * int.__int__(times) > most:
             self._limit("memory", len(sequence) * int.__int__(times), most)
 
     def _check_bits(self, bits: int, most: int = MAX_BITS) -> None:
@@ -288,6 +291,7 @@ MAX_MESSAGE_CHARS = 20_000
 
 WRITABLE_TYPES: frozenset[type] = frozenset(
     {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
+    | {WeakKeyDictionary, WeakValueDictionary}
 )
 """The types whose items a plan may set and delete."""
 

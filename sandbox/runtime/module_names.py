@@ -19,7 +19,18 @@ _FOR_CLASSES = "JSON is read as plain data; use object_hook="
 _MEMBERS: dict[str, str] = {
     "abc": "ABC ABCMeta abstractmethod",
     "array": "array typecodes",
-    "ast": "literal_eval",
+    "ast": (
+        "AST Add And AnnAssign Assert Assign AsyncFor AsyncFunctionDef AsyncWith Attribute AugAssign Await BinOp "
+        "BitAnd BitOr BitXor BoolOp Break Call ClassDef Compare Constant Continue Del Delete Dict DictComp Div Eq "
+        "ExceptHandler Expr Expression FloorDiv For FormattedValue FunctionDef FunctionType GeneratorExp Global Gt "
+        "GtE If IfExp Import ImportFrom In Interactive Invert Is IsNot JoinedStr LShift Lambda List ListComp Load Lt "
+        "LtE MatMult Match MatchAs MatchClass MatchMapping MatchOr MatchSequence MatchSingleton MatchStar MatchValue "
+        "Mod Module Mult Name NamedExpr NodeVisitor Nonlocal Not NotEq NotIn Or Pass Pow RShift Raise Return Set "
+        "SetComp Slice Starred Store Sub Subscript Try TryStar Tuple TypeIgnore UAdd USub UnaryOp While With Yield "
+        "YieldFrom alias arg arguments boolop cmpop comprehension dump excepthandler expr expr_context "
+        "iter_child_nodes iter_fields keyword literal_eval match_case mod operator parse pattern stmt type_ignore "
+        "unaryop unparse walk withitem"
+    ),
     "asyncio": (
         "ALL_COMPLETED BoundedSemaphore CancelledError Condition Event FIRST_COMPLETED FIRST_EXCEPTION "
         "InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull Semaphore TaskGroup "
@@ -108,6 +119,10 @@ _MEMBERS: dict[str, str] = {
     "hmac": "compare_digest digest new",
     "html": "escape unescape",
     "http": "HTTPMethod HTTPStatus",
+    "inspect": (
+        "Parameter cleandoc getdoc getmembers isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine "
+        "iscoroutinefunction isfunction isgenerator isgeneratorfunction ismethod isroutine signature"
+    ),
     "io": "BytesIO SEEK_CUR SEEK_END SEEK_SET StringIO UnsupportedOperation",
     "ipaddress": (
         "AddressValueError IPV4LENGTH IPV6LENGTH IPv4Address IPv4Interface IPv4Network IPv6Address IPv6Interface "
@@ -156,6 +171,7 @@ _MEMBERS: dict[str, str] = {
         "A ASCII DOTALL I IGNORECASE L LOCALE M MULTILINE Match NOFLAG Pattern PatternError S U UNICODE VERBOSE X "
         "compile error escape findall finditer fullmatch match purge search split sub subn"
     ),
+    "sched": "Event scheduler",
     "secrets": "choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
     "shlex": "join quote split",
     "statistics": (
@@ -170,7 +186,7 @@ _MEMBERS: dict[str, str] = {
     ),
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
-        "byteorder float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
+        "byteorder exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
         "setrecursionlimit stderr stdout version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
@@ -180,7 +196,10 @@ _MEMBERS: dict[str, str] = {
         "thread_time_ns time time_ns "
         "timezone tzname"
     ),
-    "threading": "BoundedSemaphore Condition Event Lock RLock Semaphore Thread current_thread local main_thread",
+    "threading": (
+        "Barrier BoundedSemaphore BrokenBarrierError Condition Event Lock RLock Semaphore Thread Timer active_count "
+        "current_thread enumerate get_ident local main_thread"
+    ),
     "tomllib": "TOMLDecodeError loads",
     "traceback": "format_exc format_exception format_exception_only print_exc print_exception",
     "types": (
@@ -209,6 +228,7 @@ _MEMBERS: dict[str, str] = {
     ),
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
     "warnings": "catch_warnings filterwarnings resetwarnings simplefilter warn",
+    "weakref": "WeakKeyDictionary WeakSet WeakValueDictionary ref",
     "xml": "etree",
     "xml.etree": "ElementTree",
     "xml.etree.ElementTree": ("Element ParseError SubElement XML fromstring indent iselement tostring"),
@@ -401,13 +421,27 @@ def missing_member(module: str, name: str) -> str:
     return f"has no `{name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}{hint}"
 
 
+_NO_COMMAND_LINE = "plans have no command line; write a function with parameters, and split lines with shlex.split"
+_MAIL_AS_TEXT = "write the headers and the body as one text; email.utils formats addresses and dates"
+
 REFUSED_MODULES: dict[str, str] = {
-    **dict.fromkeys(("glob", "shutil", "tempfile", "zipfile", "sqlite3"), NO_FILES),
+    **dict.fromkeys(("argparse", "click", "getopt", "optparse"), _NO_COMMAND_LINE),
+    **dict.fromkeys(("doctest", "pytest", "unittest", "unittest.mock"), "write assert statements"),
+    **dict.fromkeys(("email.message", "email.mime", "email.parser"), _MAIL_AS_TEXT),
+    **dict.fromkeys(("cProfile", "profile", "timeit", "tracemalloc"), "measure with time.perf_counter()"),
+    **dict.fromkeys(("glob", "shutil", "tarfile", "tempfile", "zipfile"), NO_FILES),
+    **dict.fromkeys(("imaplib", "poplib", "smtplib", "ftplib"), _NO_NETWORK),
+    "sqlite3": "keep the rows as lists of dicts; filter, join and group them with comprehensions and dicts",
+    **dict.fromkeys(
+        ("codecs", "locale", "gettext"), "write text.encode(), data.decode() and f-strings such as f'{n:,.2f}'"
+    ),
+    **dict.fromkeys(("getpass", "platform"), "ask the agent: plans learn nothing of the machine"),
     **dict.fromkeys(
         ("http.client", "http.server", "requests", "httpx", "socket", "ssl", "urllib.request", "aiohttp"), _NO_NETWORK
     ),
     **dict.fromkeys(("multiprocessing", "signal", "subprocess"), _NO_PROCESSES),
     **dict.fromkeys(("pickle", "marshal", "shelve"), "write json.dumps and json.loads"),
-    **dict.fromkeys(("builtins", "ctypes", "gc", "importlib", "inspect"), "plans do not reach the interpreter itself"),
+    "gc": "leave it out: an object goes with its last reference",
+    **dict.fromkeys(("builtins", "ctypes", "importlib"), "plans do not reach the interpreter itself"),
 }
 """What to write instead of a module that no plan can import."""

@@ -26,9 +26,9 @@ import types
 import uuid
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import WRITERS, is_class, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
@@ -36,10 +36,13 @@ from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
 from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
-from codeplan.sandbox.runtime.memory_modules import QUEUE_MEMBERS, compression_members, mail_members, warnings_members
+from codeplan.sandbox.runtime.memory_modules import compression_members, mail_members, warnings_members
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
+from codeplan.sandbox.runtime.object_modules import inspect_members, sched_members, weakref_members
+from codeplan.sandbox.runtime.syntax_module import SYNTAX_MEMBERS
 from codeplan.sandbox.runtime.text_modules import element_members, make_formatter, preload_xml
+from codeplan.sandbox.runtime.thread_modules import QUEUE_MEMBERS
 
 Members = dict[str, object]
 
@@ -125,7 +128,7 @@ class ModuleMaker:
         of_classes = class_members(self._functions["context"])
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
-            "ast": lambda: {"literal_eval": self._functions["literal_eval"]},
+            "ast": lambda: {**SYNTAX_MEMBERS, "literal_eval": self._functions["literal_eval"]},
             **{name: partial(dict, members) for name, members in compression_members(self._size_guard).items()},
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
@@ -135,6 +138,7 @@ class ModuleMaker:
             "decimal": _decimal_members,
             "email.utils": mail_members,
             "functools": _functools_members,
+            "inspect": lambda: inspect_members(self._getattr, list_names),
             "json": self._json_members,
             "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),
             "logging": lambda: logging_members(log, NO_FILES),
@@ -144,6 +148,7 @@ class ModuleMaker:
             "pprint": self._pprint_members,
             "random": self._random_members,
             "re": _re_members,
+            "sched": lambda: sched_members(self._clock),
             "secrets": self._secrets_members,
             "string": lambda: {"Formatter": make_formatter(self._getattr, self._size_guard)},
             "xml.etree.ElementTree": lambda: element_members(self._size_guard),
@@ -154,6 +159,7 @@ class ModuleMaker:
             "uuid": self._uuid_members,
             "queue": lambda: QUEUE_MEMBERS,
             "warnings": warnings_members,
+            "weakref": weakref_members,
             "zoneinfo": zoneinfo_members,
         }
         facades = dict(others)
@@ -290,7 +296,11 @@ class ModuleMaker:
             if operator.index(limit) < 1:
                 raise ValueError("recursion limit must be greater or equal than 1")
 
-        return _named(getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._errors}
+        def exit(*status: Any) -> NoReturn:
+            """Raise SystemExit, which ends the plan."""
+            raise SystemExit(*status)
+
+        return _named(exit, getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._errors}
 
     def _uuid_members(self) -> Members:
         generator, clock = self._run.generator, self._clock

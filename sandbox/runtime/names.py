@@ -25,7 +25,9 @@ RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
 READABLE_DUNDERS = split_names(
-    "__abs__ __add__ __and__ __annotations__ __base__ __bases__ __bool__ __bytes__ __call__ __cause__ __ceil__ "
+    "__abs__ __abstractmethods__ __add__ __and__ __annotations__ __base__ __bases__ __bool__ __bytes__ __call__ "
+    "__optional_keys__ __required_keys__ __total__ "
+    "__cause__ __ceil__ "
     "__class__ __class_getitem__ __complex__ __contains__ __context__ __copy__ __dataclass_fields__ __deepcopy__ "
     "__delattr__ __delete__ __delitem__ __dict__ __dir__ __divmod__ __doc__ __enter__ __eq__ __exit__ __float__ "
     "__floor__ __floordiv__ __format__ __ge__ __get__ __getattr__ __getattribute__ __getitem__ __gt__ __hash__ "
@@ -41,6 +43,7 @@ READABLE_DUNDERS = split_names(
 """Names of the form ``__name__`` that a plan may read as an attribute. None leads to code, frames or modules."""
 
 DEFINABLE_DUNDERS = READABLE_DUNDERS - split_names(
+    "__abstractmethods__ __optional_keys__ __required_keys__ __total__ "
     "__base__ __bases__ __cause__ __class__ __context__ __dataclass_fields__ __dict__ __members__ __module__ __mro__ "
     "__name__ __notes__ __qualname__ __wrapped__"
 )
@@ -112,6 +115,9 @@ PLAIN_BUILTINS = split_names(
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
+EXIT_EXCEPTIONS = split_names("GeneratorExit KeyboardInterrupt SystemExit")
+"""Exceptions beside Exception that a plan raises and catches by name. One that nothing catches ends the plan."""
+
 CLASS_BUILTINS = split_names("BaseException NotImplemented classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded. A plan derives no
 class from BaseException, and no handler keeps what ends a plan."""
@@ -127,6 +133,7 @@ PREDEFINED_NAMES = (
     | ALLOWED_EXCEPTIONS
     | PLAIN_BUILTINS
     | CLASS_BUILTINS
+    | EXIT_EXCEPTIONS
     | GUARDED_BUILTINS
     | {"__name__", "NotKnown"}
     | PREDEFINED_MODULES
@@ -135,7 +142,6 @@ PREDEFINED_NAMES = (
 """Every name that a plan can read without binding it."""
 
 _NO_FILES = "plans cannot reach files; use the agent's methods, and keep data in variables"
-_ONLY_EXCEPTION = "write `except Exception`; a plan can raise and catch no more than that"
 
 NAME_HINTS: dict[str, str] = {
     "input": "nothing can be typed here; ask the model with ask_llm(question)",
@@ -149,11 +155,8 @@ NAME_HINTS: dict[str, str] = {
     "exit": "use return to end the plan",
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
-    "memoryview": "use a list or bytes",
-    "KeyboardInterrupt": _ONLY_EXCEPTION,
-    "SystemExit": _ONLY_EXCEPTION + "; use return to end the plan",
-    "GeneratorExit": _ONLY_EXCEPTION,
-    "MemoryError": _ONLY_EXCEPTION,
+    "memoryview": "slices of bytes do the same: data[2:5]",
+    "MemoryError": "write `except Exception`; a plan neither raises nor catches what a limit ends",
 }
 """Advice on what to write instead of a builtin that plans lack."""
 
@@ -191,4 +194,4 @@ _OFTEN_FORGOTTEN = (
 
 def _members_with_hint(module: str) -> frozenset[str]:
     """The module's members that a plan may have meant by their name alone. Letters such as ``e`` are variables."""
-    return frozenset(name for name in ALLOWED_MODULES[module] if len(name) > 1)
+    return frozenset(name for name in ALLOWED_MODULES[module] if len(name) > 1 and module != "ast")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -53,6 +52,7 @@ from codeplan.sandbox.runtime.names import (
     ASK_USER,
     CLASS_BUILTINS,
     DEFINABLE_DUNDERS,
+    EXIT_EXCEPTIONS,
     PLAIN_BUILTINS,
     RESERVED_NAMES,
     RUNTIME_NAMES,
@@ -62,12 +62,16 @@ from codeplan.sandbox.runtime.names import (
 )
 from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
+from codeplan.sandbox.runtime.switching import THREADS
+from codeplan.sandbox.runtime.syntax_module import TOO_DEEP, size_problem
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
+from codeplan.sandbox.runtime.thread_modules import enter
 from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, plain_data_hint, seed_packages
 from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import NotKnown
 
-_UNGUARDED = {name: getattr(builtins, name) for name in PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS}
+_BUILTIN_NAMES = PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS | EXIT_EXCEPTIONS
+_UNGUARDED = {name: getattr(builtins, name) for name in _BUILTIN_NAMES}
 
 _NO_DEFAULT = object()
 
@@ -149,15 +153,7 @@ def _writable(builtin: Callable[..., Any], owner: Any, name: Any, *value: Any) -
     return writable_owner(owner)
 
 
-MAX_CHARS = 100_000
-"""Maximum length of the text. Models' answers have a few hundred characters."""
-
-MAX_NESTING = 40
-"""Maximum nesting of brackets."""
-
 _SHOWN = 120
-_SIGN_RUN = re.compile(r"(?:[-+~][ \t]*+){8}")
-"""Eight or more signs in a row: each is one more level of nesting."""
 
 
 def literal_eval(text: object) -> object:
@@ -168,28 +164,13 @@ def literal_eval(text: object) -> object:
     """
     if type(text) is not str:
         raise ValueError(f"literal_eval takes a text, not {type(text).__name__}; use the value as it is")
-    problem: str | None = _size_problem(text)
+    problem: str | None = size_problem(text)
     raised: type[Exception] = ValueError
     if problem is None:
         raised, problem, value = _evaluate(text.strip())
         if problem is None:
             return value
     raise raised(f"literal_eval cannot read {_excerpt(text)}: {problem}")
-
-
-def _size_problem(text: str) -> str | None:
-    if len(text) > MAX_CHARS:
-        return f"it has {len(text)} characters; at most {MAX_CHARS} are allowed"
-    depth = deepest = 0
-    for c in text:
-        if c in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif c in ")]}":
-            depth -= 1
-    if deepest > MAX_NESTING or _SIGN_RUN.search(text):
-        return "it is nested too deeply"
-    return None
 
 
 def _evaluate(text: str) -> tuple[type[Exception], str | None, object]:
@@ -199,7 +180,7 @@ def _evaluate(text: str) -> tuple[type[Exception], str | None, object]:
             warnings.simplefilter("ignore")
             return ValueError, None, ast.literal_eval(text)
     except (MemoryError, RecursionError):
-        return ValueError, "it is nested too deeply", None
+        return ValueError, TOO_DEEP, None
     except (SyntaxError, ValueError, TypeError) as error:
         raised = next(kind for kind in (SyntaxError, ValueError, TypeError) if isinstance(error, kind))
         return raised, "it is not a Python literal such as 'text', 3, ['a', 'b'] or {'a': 1}", None
@@ -276,6 +257,7 @@ class PlanRuntime:
         reset_settings()
         self._agent_methods.clear()
         self._scheduler.reset()
+        THREADS.connect(self._clock.now, self._clock.sleep, self._clock.skip)
         if self._has_imports:
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
@@ -291,6 +273,8 @@ class PlanRuntime:
         """What a segment returned, once everything has ended that it began. A segment that awaits is a coroutine."""
         if type(returned) is CoroutineType:
             returned = self._scheduler.run_coroutine(returned)
+        if THREADS.standing:
+            THREADS.settle()
         if not self._scheduler.is_idle:
             self._scheduler.end_tasks()
         return returned
@@ -302,6 +286,7 @@ class PlanRuntime:
         ask = _make_ask(run, stopper)
         scheduler = self._scheduler
         clock, identities = PlanClock(run, stopper), Identities(run)
+        self._clock = clock
         write = _make_writer(run, stopper)
         output, errors = OutputStream(write), OutputStream(write)
         scheduler.write_error = errors.write
@@ -328,6 +313,9 @@ class PlanRuntime:
             "locals": self._locals,
             "vars": self._vars,
             "_await_": as_awaitable,
+            "_enter_": enter,
+            "_pair_": THREADS.pair,
+            "_wait_": THREADS.call,
             "_begin_": _make_beginner(guarded_getattr, scheduler),
             "_getattr_": guarded_getattr,
             "_import_": self._import,

@@ -18,6 +18,7 @@ from types import CoroutineType, FunctionType, GenericAlias
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.guards import CurrentRun, PlanStopper
+from codeplan.sandbox.runtime.switching import THREADS, Wait
 from codeplan.sandbox.runtime.termination import find_limit
 from codeplan.untrusted.texts import with_article
 
@@ -168,6 +169,9 @@ class PlanTask(Future):
         except (Exception, CancelledError) as error:
             self._scheduler.require_no_limit(error)
             self._finish(None, error)
+        except SystemExit as error:  # as in Python, it ends more than its task
+            self._finish(None, error)
+            raise
         else:
             if isinstance(awaited, Future):
                 self._await(awaited)
@@ -246,10 +250,30 @@ class PoolFuture(Future):
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
-    def __init__(self, scheduler: Scheduler) -> None:
-        if type(scheduler) is not Scheduler:
-            raise TypeError("a Future is made by submit()")
-        super().__init__(scheduler)
+    def __init__(self) -> None:
+        super().__init__(_schedulers[-1])
+
+    def set_result(self, result: object) -> None:
+        """Give it its value. Raises: InvalidStateError: it is done."""
+        self._require_open()
+        self._finish(result)
+
+    def set_exception(self, exception: BaseException | type[BaseException]) -> None:
+        """Give it its error. Raises: InvalidStateError: it is done; TypeError: the error ends more than a call."""
+        self._require_open()
+        given: Any = exception
+        error = given() if issubclass(type(given), type) else given
+        if not issubclass(type(error), Exception):
+            raise TypeError("set_exception takes an Exception")
+        self._finish(None, error)
+
+    def set_running_or_notify_cancel(self) -> bool:
+        """Whether it was not cancelled."""
+        return not self.cancelled()
+
+    def _require_open(self) -> None:
+        if self._done:
+            raise InvalidStateError(f"{self!r} is done")
 
     def add_done_callback(self, fn: Callable[[Any], object], *, context: object = None) -> None:
         """Call a function with this future as soon as it is done."""
@@ -274,11 +298,15 @@ class PoolFuture(Future):
         return not self._done
 
 
+_schedulers: Final[list[Scheduler]] = []
+"""That of the run that began last: a plan makes a Future without one."""
+
+
 class Scheduler:
     """Runs the coroutines of one run after the other, and begins the agent's calls. It serves run after run.
 
     ``begins`` finds, for a method of the agent as plans have it, what begins a call of it. ``context`` has the values
-    of context variables for the task that runs, ``threads`` those that are being run. ``write_error`` prints to the
+    of context variables for the task that runs. ``write_error`` prints to the
     plan's stderr.
     """
 
@@ -296,8 +324,11 @@ class Scheduler:
         self.open: dict[int, Future | None] = {}  # None: nobody waits for the answer
         self.current: PlanTask | None = None
         self.context: dict[object, object] = {}
-        self.threads: list[Any] = []
+        THREADS.reset()
+        _schedulers[:] = [self]
+        THREADS.connect_calls(lambda: bool(self.open), self._deliver)
         self.thread_numbers = count(1)
+        self.thread_idents = count(1)
         self._tasks: dict[PlanTask, None] = {}
         self._timers: list[tuple[float, int, Future]] = []
         self._now = 0.0
@@ -336,13 +367,22 @@ class Scheduler:
         else:
             self.open[number] = None
 
-    def begin_in_pool(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PoolFuture:
-        """Begin a call of a method of the agent; call any other function at once. Errors are those of the future."""
-        future = PoolFuture(self)
+    def begin_in_pool(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], owner: object = None
+    ) -> PoolFuture:
+        """Begin a call of a method of the agent, or a thread over a function that may wait; call any other at once.
+
+        Errors are those of the future. ``owner`` is the thread as plans know it.
+        """
+        future = PoolFuture()
         begin = self.find_begin(function)
+        form = THREADS.form_of(function)
+        if form is not None:
+            THREADS.begin(owner, form(*args, **kwargs), lambda value, error: self._end_in_pool(future, value, error))
+            return future
         try:
-            value = begin(*args, **kwargs) if begin else function(*args, **kwargs)
-        except (Exception, CancelledError) as error:
+            value = begin(*args, **kwargs) if begin else THREADS.run_whole(owner, function, args, kwargs)
+        except (Exception, CancelledError, SystemExit) as error:
             self.require_no_limit(error)
             future._finish(None, error)
             return future
@@ -351,6 +391,11 @@ class Scheduler:
         else:
             future._number, self.open[value._number] = value._number, future
         return future
+
+    def _end_in_pool(self, future: PoolFuture, value: object, error: BaseException | None) -> None:
+        if error is not None:
+            self.require_no_limit(error)
+        future._finish(value, error)
 
     def finish_all(self, parts: list[Any]) -> list[Any]:
         """The values of futures, coroutines and plain values, in order. Raises: the first error, after all ended."""
@@ -364,10 +409,7 @@ class Scheduler:
     def wait_for_calls(self, futures: Iterable[Future]) -> None:
         """Wait for the answers of calls. No coroutine runs meanwhile. Raises: RuntimeError: none is open."""
         for future in futures:
-            while not future._done:
-                if not self.open:
-                    raise RuntimeError(DEADLOCK)
-                self._deliver(None)
+            self.wait_until(lambda future=future: future._done, None)  # type: ignore[misc]
 
     def wait_for_any(self, futures: Sequence[Future], seconds: float | None = None) -> bool:
         """Wait until one of these is done; False: ``seconds`` have passed. No coroutine runs meanwhile."""
@@ -375,6 +417,8 @@ class Scheduler:
 
     def wait_until(self, is_enough: Callable[[], bool], seconds: float | None) -> bool:
         """Wait for answers until there are enough; False: ``seconds`` have passed. No coroutine runs meanwhile."""
+        if THREADS.standing:
+            return THREADS.wait(Wait(is_enough, None if seconds is None else seconds_of(seconds), DEADLOCK))
         until = None if seconds is None else self._now + seconds_of(seconds)
         while not is_enough():
             if not self.open:
@@ -470,7 +514,7 @@ class Scheduler:
 
     def report(self, error: BaseException | None, where: str) -> None:
         """Print an error that nobody waits for, if there is one. Raises: PlanTermination: a limit is behind it."""
-        if error is None:
+        if error is None or type(error) is SystemExit:
             return
         self.require_no_limit(error)
         self.write_error(f"{where}: {type(error).__name__}: {error}\n")

@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "dunder import": ("__import__('os')", "write `import` for `__import__`"),
     "exit": ("exit()", "use return"),
     "a class of type": ("class A(type):\n    pass", "use __init_subclass__ or a decorator"),
-    "KeyboardInterrupt": ("try:\n    pass\nexcept KeyboardInterrupt:\n    pass", "write `except Exception`"),
+    "MemoryError": ("try:\n    pass\nexcept MemoryError:\n    pass", "write `except Exception`"),
     "break outside a loop": ("break", "outside loop"),
     "await in a function that is not async": ("def f():\n    await agent.report()", "outside async function"),
 }

@@ -29,8 +29,8 @@ from codeplan.sandbox.runtime.namespace import PlanRuntime
 PYENV = Path.home() / ".pyenv" / "versions"
 VERSIONS = ((3, 11), (3, 12), (3, 13))
 OWN = split_names(
-    "ast asyncio concurrent concurrent.futures contextvars email http large_language_model os sys threading urllib xml "
-    "xml.etree zlib"
+    "ast asyncio concurrent concurrent.futures contextvars email http inspect large_language_model os sched sys "
+    "threading urllib weakref xml xml.etree zlib"
 )
 """Modules of which plans have only what they name."""
 
@@ -283,7 +283,52 @@ PRINTED = {
         "with ThreadPoolExecutor() as pool:\n    print(list(pool.map(add, [1, 2])), done, lock.locked())\n"
         "print(lock.acquire(), lock.acquire(blocking=False))\ntry:\n    lock.acquire()\n"
         "except RuntimeError as e:\n    print(e)",
-        "[1, 2] [1, 2] False\nTrue False\nit is held, and no other thread runs that could release it",
+        "[1, 2] [1, 2] False\nTrue False\nit is held, and no other thread runs that could change it",
+    ),
+    "ast": (
+        "import ast, operator\nOF = {ast.Add: operator.add, ast.Mult: operator.mul}\ndef value(node):\n    match node:\n"
+        "        case ast.Expression(body=inner) | ast.Expr(value=inner):\n            return value(inner)\n"
+        "        case ast.Constant(value=int() as n):\n            return n\n"
+        "        case ast.BinOp(left, op, right):\n            return OF[type(op)](value(left), value(right))\n"
+        "    raise ValueError(ast.dump(node))\nclass Names(ast.NodeVisitor):\n    def visit_Name(self, node):\n"
+        "        print(node.id, node.col_offset)\nprint(value(ast.parse('1 + 2 * 3', mode='eval')))\n"
+        "Names().visit(ast.parse('a(b)'))\ntry:\n    value(ast.parse('x', mode='eval'))\nexcept ValueError as e:\n"
+        "    print(e)\nprint(ast.unparse(ast.BinOp(ast.Constant(1), ast.Add(), ast.Name('y'))))\n"
+        "print([type(n).__name__ for n in ast.walk(ast.parse('-1'))][-2:])",
+        "7\na 0\nb 2\nName(id='x', ctx=Load())\n1 + y\n['USub', 'Constant']",
+    ),
+    "inspect": (
+        "import inspect\nclass A:\n    def __init__(self, a, *b, c=1, **d):\n        pass\n    def m(self, x=2):\n"
+        "        'Text.'\ndef f(a, /, b=1, *, c):\n    yield\nasync def g():\n    pass\n"
+        "print(*map(inspect.signature, (A, f, A(1).m)), inspect.getdoc(A.m), inspect.isgeneratorfunction(f))\n"
+        "print([n for n, _ in inspect.getmembers(A, inspect.isfunction)], inspect.iscoroutinefunction(g))\n"
+        "print(inspect.signature(f).bind(1, c=2).arguments, inspect.signature(f).parameters['a'].kind.name)",
+        "(a, *b, c=1, **d) (a, /, b=1, *, c) (x=2) Text. True\n['__init__', 'm'] True\n"
+        "{'a': 1, 'c': 2} POSITIONAL_ONLY",
+    ),
+    "weakref": (
+        "import weakref\nclass A:\n    pass\na = A()\nby_name = weakref.WeakValueDictionary()\nby_name['a'] = a\n"
+        "all_of_them, ref = weakref.WeakSet([a]), weakref.ref(a)\nprint(list(by_name), len(all_of_them), ref() is a)\n"
+        "del a\nprint(list(by_name), len(all_of_them), ref())",
+        "['a'] 1 True\n[] 0 None",
+    ),
+    "sched": (
+        "import sched, time\ns = sched.scheduler()\ndone = []\ns.enter(0.002, 1, done.append, ('late',))\n"
+        "s.enter(0.001, 1, done.append, argument=('soon',))\ns.cancel(s.enter(9, 1, print))\ns.run()\n"
+        "print(done, s.empty())",
+        "['soon', 'late'] True",
+    ),
+    "exits": (
+        "import sys\nfor leave in (lambda: sys.exit('why'), lambda: sys.exit(3), sys.exit):\n    try:\n        leave()\n"
+        "    except SystemExit as e:\n        print(repr(e), e.code)\ndef g():\n    try:\n        yield 1\n"
+        "    except GeneratorExit:\n        print('closed')\n        raise\nx = g()\nnext(x)\nx.close()",
+        "SystemExit('why') why\nSystemExit(3) 3\nSystemExit() None\nclosed",
+    ),
+    "classes made by a call": (
+        "kinds = []\nclass Base:\n    def __init_subclass__(cls):\n        kinds.append(cls.__name__)\n"
+        "K = type('K', (Base,), {'x': 1, '__str__': lambda self: f'K{self.x}'})\nE = type('E', (ValueError,), {})\n"
+        "try:\n    raise E('no')\nexcept ValueError as e:\n    print(K(), kinds, type(e).__name__, e)",
+        "K1 ['K'] E no",
     ),
     "xml.etree.ElementTree": (
         "import xml.etree.ElementTree as ET\nroot = ET.fromstring('<a x=\"1\"><b>t</b><b/></a>')\n"
@@ -473,7 +518,7 @@ def test_what_would_reach_files_is_refused_before_anything_runs(body: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("body", "name"), [("import threading\nthreading.Timer()", "Timer"), ("x = string.hexdigit", "hexdigit")]
+    ("body", "name"), [("import threading\nthreading.settrace(f)", "settrace"), ("x = string.hexdigit", "hexdigit")]
 )
 def test_what_a_module_lacks_is_refused_before_anything_runs(body: str, name: str) -> None:
     assert f"has no `{name}` here; it has: " in " ".join(d.message for d in refused(plan(body)).diagnostics)
