@@ -188,6 +188,7 @@ def test_skills(read: Read) -> None:
     assert (page.folder / "orders.txt").read_text() == "7 apples\n13 pears\n5 plums\n"
     assert "its test passes" in page.play("skills test")
     assert "Claimed" in page.play("skills test")
+    assert "no candidates were tried" in page.play("skills filter tools")
     assert "active" in page.play("skills discover")
     page.play("skills list")
     for _ in range(3):
