@@ -159,9 +159,7 @@ class SizeGuard:
 
     def _check_repeat(self, sequence: Any, times: Any) -> None:
         most = _MAX_LENGTHS.get(type(sequence))
-        if most is None or not _is_int(times) or int.__int__(times) > sys.maxsize:  # Python refuses such a number
-            return
-        if len(sequence) * int.__int__(times) > most:
+        if most is not None and _is_int(times) and len(sequence) * int.__int__(times) > most:
             self._limit("memory", len(sequence) * int.__int__(times), most)
 
     def _check_bits(self, bits: int, most: int = MAX_BITS) -> None:

@@ -139,5 +139,4 @@ def test_a_call_says_what_python_says(call: str) -> None:
 
 def test_unsupported_uses_of_guarded_builtins_are_explained() -> None:
     assert message("type('A', (), {'__del__': 1})") == "TypeError a class of a plan cannot define '__del__'"
-    assert message("'a' * 10**30") == "OverflowError cannot fit 'int' into an index-sized integer"
     assert message("id(1, 2)") == "TypeError id() takes exactly one argument (2 given)"
