@@ -12,7 +12,7 @@ from support.shown_commands import codeplan_commands
 from codeplan import envs
 from codeplan.envs.miniwob import environment
 from codeplan.envs.miniwob.tasks import REUSABLE_PAGES
-from codeplan.envs.webshop import factory
+from codeplan.envs.webshop.environment import make as make_webshop
 from codeplan.plugins import setting_names
 
 PAGES = {
@@ -61,7 +61,7 @@ def test_miniwob_has_so_many_pages():
     assert f"{len(envs.make('miniwob').kinds)} in miniwob 1.1" in PAGES["miniwob"]
 
 
-@pytest.mark.parametrize(("name", "make"), [("miniwob", environment.make), ("webshop", factory.make)])
+@pytest.mark.parametrize(("name", "make"), [("miniwob", environment.make), ("webshop", make_webshop)])
 def test_a_page_names_every_setting(name, make):
     assert [setting for setting in setting_names(make) if f"`{setting}`" not in PAGES[name]] == []
 
