@@ -404,9 +404,11 @@ class PlanTexts:
 
     def read_reply(self, reply: str) -> str:
         """Return the code in a reply; see ``Sandbox.read_reply``."""
-        found = () if find_unreadable(reply, self.limits) else readings(reply)
-        if len(found) < 2:
+        if find_unreadable(reply, self.limits):
             return extract_code(reply)
+        found = readings(reply)
+        if len(found) == 1:
+            return found[0]
         try:
             number = self.analyse("choose-reading", reply)
         except SandboxError:
