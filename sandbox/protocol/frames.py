@@ -1,7 +1,7 @@
 """The frames between the host and a worker: typed, tagged, length-prefixed msgpack with a maximum size.
 
 The host trusts no frame: it caps each before reading it, checks each against its type, and accepts it only in a state
-of the conversation that allows it (see ``conversation``).
+of the conversation that allows it (``WorkerConversation``).
 """
 
 from __future__ import annotations
