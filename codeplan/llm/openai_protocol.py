@@ -15,6 +15,7 @@ from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.types import Message, Purpose, Usage
+from codeplan.untrusted.thoughts import split_thoughts
 from codeplan.untrusted.values import in_quotes
 
 _MAX_ANSWER_BYTES = 256 << 10
@@ -292,11 +293,6 @@ def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
     return sum(map(len, texts)) // 4 + (max_tokens or 0)
 
 
-_OPENING = re.compile(r"\s*+<(?:think|thinking|thought)>")
-_NESTED = re.compile(r"(?<![`'\"])<(?:think|thinking|thought)>")
-_CLOSING = re.compile(r"(?<![`'\"])</(?:think|thinking|thought)>")
-"""The tags around reasoning within a text."""
-
 CONTEXT_FULL: Final = "context_full"
 """The finish reason of a reply that ended because the model's context has no more room."""
 
@@ -555,7 +551,7 @@ def parse_chat(body: bytes) -> ModelReply | None:
     shared["error"] = error or _parse_error(choice.error)
     message = _decode(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
     parts = read_content(message.content)
-    text, thought = split_reasoning(parts.text)
+    text, thought = split_thoughts(parts.text)
     beside = (message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details)
     thoughts = [parts.reasoning, next(filter(None, map(_all_text, beside)), ""), thought]
     reasoned = any(bytes(field) not in _NOTHING for field in beside)
@@ -578,7 +574,7 @@ def parse_response(body: bytes) -> ModelReply | None:
     output = read.output or []
     parts = [read_content(item.content) for item in output if item.type == "message"]
     texts = [part.text for part in parts if part.text is not None]
-    text, thought = split_reasoning("".join(texts) if texts else None)
+    text, thought = split_thoughts("".join(texts) if texts else None)
     thoughts = [
         _all_text(field) for item in output if item.type == "reasoning" for field in (item.summary, item.content)
     ]
@@ -708,24 +704,6 @@ def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float
     if len({len(vector) for vector in vectors}) != 1:
         return None
     return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
-
-
-def split_reasoning(text: str | None) -> tuple[str | None, str]:
-    """The text without the reasoning that some servers leave at its start, and that reasoning.
-
-    The text is None if nothing else is left. A tag in quotes is part of an answer.
-    """
-    opening = _OPENING.match(text) if text else None
-    closing = _CLOSING.search(text, opening.end()) if text and opening else _CLOSING.search(text or "")
-    if text is None or not (opening or closing):
-        return text, ""
-    thought = text[opening.end() if opening else 0 : closing.start() if closing else len(text)]
-    if closing is None:
-        return None, thought
-    if _NESTED.search(thought):
-        return (None, thought) if opening else (text, "")
-    rest = text[closing.end() :].lstrip()
-    return (rest if rest and not _OPENING.match(rest) else None), thought
 
 
 def _response_finish_reason(read: _Response) -> str:

@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from codeplan.types.value import Value
+from codeplan.untrusted.thoughts import THOUGHT_END, THOUGHT_START, without_channels
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 
@@ -36,8 +37,6 @@ _CODE_LINE = re.compile(
     r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
 )
 _WORDS = re.compile(r"[^\W\d_]+")
-_THOUGHT_START = re.compile(r"<(?:think(?:ing)?|thought)>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"(?<![`'\"])</(?:think(?:ing)?|thought)>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
@@ -302,10 +301,11 @@ def _plan_in_json(text: str) -> str:
 
 def _without_thoughts(reply: str) -> str:
     """Return what follows the last thought; if that holds no code, what stands before the first one, too."""
-    ends = [m.end() for m in _THOUGHT_END.finditer(reply)]
+    reply = without_channels(reply)
+    ends = [m.end() for m in THOUGHT_END.finditer(reply)]
     if not ends:
         return reply
-    start = _THOUGHT_START.search(reply)
+    start = THOUGHT_START.search(reply)
     before = reply[: start.start()] if start and start.start() < ends[0] else ""
     after = reply[ends[-1] :]
     return before + after if holds_code(before) and not holds_code(after) else after

@@ -72,6 +72,11 @@ WHOLE: dict[str, tuple[str, str]] = {
     "a thought behind": (f"```python\n{MARKDOWN}```\n<think>Is that right? Yes.</think>\nDone.", MARKDOWN),
     "a thought on the line of the fence": (f"```python\n{LETTER}```<think>Right?</think>\n", LETTER),
     "a thought with a plan in front": (f"<thought>\n```\n{SQL}```\n</thought>\n```\n{LETTER}```", LETTER),
+    "a thought with a plan, in Mistral's marks": (f"[THINK]\n{SQL}[/THINK]\n{LETTER}", LETTER),
+    "a thought with a plan, in gpt-oss' channels": (
+        f"<|channel|>analysis<|message|>Maybe\n{SQL}<|end|><|start|>assistant<|channel|>final<|message|>{LETTER}",
+        LETTER,
+    ),
     "a tag of thoughts in a text": (plan("Say '</think>'\nnow."), plan("Say '</think>'\nnow.")),
     "smolagents' end of code": (f"Thought: hm\nCode:\n```py\n{MARKDOWN}```<end_code>", MARKDOWN),
     "a fence that a tag closes": (f"```python\n{LETTER}</code>", LETTER),
