@@ -78,6 +78,10 @@ SHAPES: dict[str, tuple[Any, str, str]] = {
         THOUGHT,
     ),
     "a content that is a text": (response(output=[{"type": "message", "content": "Hello."}]), "Hello.", ""),
+    "half a surrogate pair": (json.dumps(reply("Hel\ud83dlo.")).encode(), "Hel?lo.", ""),
+    "bytes that are not UTF-8": (json.dumps(reply("Hel#lo.")).encode().replace(b"#", b"\xe2\x82"), "Hel\ufffdlo.", ""),
+    "a bare line end in a text": (json.dumps(reply("Hel\nlo.")).encode().replace(b"\\n", b"\n"), "Hel\nlo.", ""),
+    "NaN": (json.dumps(reply() | {"score": float("nan")}).encode(), "Hello.", ""),
     "a byte order mark": (b"\xef\xbb\xbf" + json.dumps(reply()).encode(), "Hello.", ""),
     "a text in place of a message": (
         reply() | {"choices": [{"text": "Hello.", "finish_reason": "stop"}]},
