@@ -247,10 +247,8 @@ class _ChatParts:
     def body(self) -> bytes:
         if "error" in self._head:
             return msgspec.json.encode({"error": self._head["error"]})
-        if not self._has_choice:
-            return self._other
-        if not self.is_whole:
-            return b""
+        if not self.is_whole or not self._has_choice:
+            return b"" if self.size else self._other
         message: dict[str, Any] = {name: "".join(texts) for name, texts in self._texts.items()}
         message |= {name: parts for name, parts in self._lists.items() if parts}
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": self._reason}

@@ -7,9 +7,11 @@ ends, ``readings`` returns several texts, and a worker finds the first that is P
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from codeplan.types.value import Value
@@ -283,20 +285,44 @@ def _clean_reply(reply: str) -> str:
 
 
 _QUOTE = re.compile(r"^> ?")
-_JSON_FENCE = re.compile(r"```[ \t]*+\w*+[ \t]*+\n(.*)```", re.DOTALL)
 
 
 def _plan_in_json(text: str) -> str:
-    """Return the one text of a JSON object that is a plan, as models write it that learned to answer in fields."""
-    bare = text.strip()
-    fenced = _JSON_FENCE.fullmatch(bare)
-    try:
-        fields = json.loads(fenced[1] if fenced else bare, strict=False) if "start_from" in text else None
-    except (ValueError, RecursionError):
-        return ""
-    values = fields.values() if isinstance(fields, dict) else ()
-    plans = [value for value in values if isinstance(value, str) and _is_program(value.split("\n"))]
-    return plans[0] if len(plans) == 1 else ""
+    """Return the one text in JSON that is a plan, as models write it that learned to answer in fields or by calls of
+    tools; "" if there is none. Around the JSON there may be prose or tags.
+    """
+    starts = [m.start() for m in _JSON_START.finditer(text)][:_MAX_JSON_STARTS] if "start_from" in text else []
+    for start in starts:
+        try:
+            data, end = _JSON.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        around = [*text[:start].split("\n"), *text[end:].split("\n")]
+        plans = [] if _is_program(around) else [*dict.fromkeys(_programs_in(data))]
+        if len(plans) == 1:
+            return plans[0]
+    return ""
+
+
+_JSON: Final = json.JSONDecoder(strict=False)
+_JSON_START = re.compile(r"[\[{]")
+_MAX_JSON_STARTS: Final = 3
+_MAX_JSON_DEPTH: Final = 6
+
+
+def _programs_in(data: object, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in JSON data that are plans. The arguments of a call may themselves be JSON in a text."""
+    if depth > _MAX_JSON_DEPTH:
+        return
+    if isinstance(data, str):
+        if data.lstrip()[:1] in ("{", "["):
+            with contextlib.suppress(ValueError, RecursionError):
+                yield from _programs_in(json.loads(data, strict=False), depth + 1)
+        elif _is_program(data.split("\n")):
+            yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _programs_in(value, depth + 1)
 
 
 def _without_thoughts(reply: str) -> str:

@@ -130,6 +130,13 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
         "an error instead of a reply: engine died",
         3,
     ),
+    "a stream whose first piece is followed by an error": (
+        200,
+        b'data: {"choices": [{"delta": {"role": "assistant", "content": null}}]}\n\n'
+        b'data: {"choices": null, "error_code": 500, "detail": "engine died"}\n\n',
+        "an error instead of a reply: engine died",
+        3,
+    ),
     "a backend's error within a stream": (
         200,
         b': ping\n\n{"error": {"code": 400, "message": "request exceeds the available context size"}}',

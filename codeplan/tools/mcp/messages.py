@@ -214,7 +214,10 @@ def _keep_content(result: dict[str, Any]) -> None:
     """Keep the readable parts of a call's answer. Structured content alone is an answer, also an empty object."""
     structured = result.get("structuredContent")
     parts = result.get("content")
-    if isinstance(parts, str | dict):
+    if isinstance(parts, dict) and "type" not in parts and structured is None:  # the data without anything around it
+        structured = result["structuredContent"] = result.pop("content")
+        parts = []
+    elif isinstance(parts, str | dict):
         parts = [parts]
     if not isinstance(parts, list):
         if structured is None:

@@ -36,6 +36,7 @@ YAML = plan("\nname: pears\non:\n  push:\n    - main\nreturn: 12\n")
 HTML = plan("\n<html>\n<body>\nif start_from here\n</body>\n</html>\n")
 DOCUMENTED = '"""Count pears.\n\nThe plan:\nlook, count.\n"""\n' + LETTER
 SHIFTED = "".join(f"   {line}\n" if line.startswith((" ", "def")) else f"{line}\n" for line in LETTER.splitlines())
+IN_JSON = plan(json.dumps({"code": SQL}), "'''", prefix="r")
 
 WHOLE: dict[str, tuple[str, str]] = {
     "a letter": (LETTER, LETTER),
@@ -88,6 +89,16 @@ WHOLE: dict[str, tuple[str, str]] = {
     "a fence that closes on the last line": (f"```python\n{LETTER.rstrip()}```\n\nThis counts.", LETTER),
     "a field of JSON": (json.dumps({"thought": "I count.", "code": MARKDOWN}), MARKDOWN),
     "a field of JSON in a fence": (f"```json\n{json.dumps({'thought': 'I count.', 'code': SQL})}\n```", SQL),
+    "a call of a tool": (
+        f"<tool_call>\n{json.dumps({'name': 'python', 'arguments': {'code': SQL}})}\n</tool_call>",
+        SQL,
+    ),
+    "a list of calls with arguments in a text": (
+        f"I count.\n{json.dumps([{'id': 'c', 'function': {'arguments': json.dumps({'code': MARKDOWN})}}])}",
+        MARKDOWN,
+    ),
+    "JSON that a tag closes": (f"{json.dumps({'thought': 'I count.', 'code': LETTER})}</code>", LETTER),
+    "a plan with JSON of a plan in a text": (IN_JSON, IN_JSON),
     "escaped as JSON": (f"```python\n{json.dumps(LETTER)[1:-1]}\n```", LETTER),
     "escaped as HTML": (f"```python\n{html.escape(LETTER)}```", LETTER),
     "a quotation": ("".join(f"> {line}\n" for line in f"Here:\n```python\n{LETTER}```".splitlines()), LETTER),

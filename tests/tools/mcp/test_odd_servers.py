@@ -110,9 +110,12 @@ def test_a_text_is_read_whatever_it_is_written_as(part):
     assert value_of(lambda h, n: h.answer(n, {"content": [part], "isError": None})) == told
 
 
-@pytest.mark.parametrize("content", ["hi", ["hi"], {"type": "text", "text": "hi"}])
-def test_a_text_without_its_part_or_list_is_an_answer(content):
-    assert value_of(lambda h, n: h.answer(n, {"content": content})) == "hi"
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [("hi", "hi"), (["hi"], "hi"), ({"type": "text", "text": "hi"}, "hi"), ({"pears": 12}, {"pears": 12})],
+)
+def test_content_without_its_part_or_list_is_an_answer(content, value):
+    assert value_of(lambda h, n: h.answer(n, {"content": content})) == value
 
 
 # ------------------------------------------------------------------ lists of tools
