@@ -35,7 +35,8 @@ _RETURN = re.compile(r"[ \t]*+return(?:[ \t]*+$|[ \t(\[{'\"])")
 _DEFINITION = re.compile(r"(?:def |import |from |[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=])")
 _ACTION = re.compile(r"\b(?:agent|ask_llm)\b(?=[.(])")
 _CODE_LINE = re.compile(
-    r"[ \t]*+(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
+    r"(?:>>> |\.\.\. | *+\d{1,5}+ *+[|:│] |\+)?[ \t]*+"
+    r"(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
     r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
 )
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -99,9 +100,13 @@ def readings(reply: str) -> tuple[str, ...]:
 
 
 def _unescaped(lines: list[str]) -> list[str]:
-    """Return the code as it was before something escaped it as JSON or as HTML: neither is Python."""
+    """Return the code as it was before something escaped it as JSON or as HTML, or put a margin before its lines: none
+    of that is Python.
+    """
     code = "\n".join(lines)
-    found = [html.unescape(code)] if any(mark in code for mark in _HTML_MARKS) else []
+    bare = _without_margin(lines)
+    found = ["\n".join(bare)] if bare != lines else []
+    found += [html.unescape(code)] if any(mark in code for mark in _HTML_MARKS) else []
     if "\\n" in code and code.count("\n") < 3:
         found.append(code.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'"))
     return found
@@ -279,12 +284,27 @@ def _clean_reply(reply: str) -> str:
     """Normalise line ends and indentation; drop reasoning and invisible characters."""
     text = _without_thoughts(reply).replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
     text = _plan_in_json(text) or text
-    if text.lstrip().startswith(">") and all(line.startswith(">") for line in text.strip().split("\n") if line.strip()):
-        text = "\n".join(_QUOTE.sub("", line) for line in text.split("\n"))
+    text = "\n".join(_without_margin(text.split("\n")))
     return "\n".join(_normalise_indent(line) for line in text.split("\n"))
 
 
-_QUOTE = re.compile(r"^> ?")
+_MARGINS = (
+    re.compile(r"> ?(?!>)"),  # of a quotation
+    re.compile(r"(?:>>>|\.\.\.)(?: |$)"),  # of Python's prompt
+    re.compile(r" *+\d{1,5}+ *+[|:│](?: |$)"),  # of line numbers
+    re.compile(r"\+"),  # of a difference
+)
+_DIFFERENCE_HEAD = re.compile(r"(?:---|\+\+\+|@@)(?: |$)")
+
+
+def _without_margin(lines: list[str]) -> list[str]:
+    """Return the lines without what stands before each of them, in a quotation for example."""
+    told = [line for line in lines if not _DIFFERENCE_HEAD.match(line)]
+    first = next((line for line in told if line.strip()), "")
+    for margin in _MARGINS:
+        if margin.match(first) and all(margin.match(line) for line in told if line.strip()):
+            return [margin.sub("", line, count=1) for line in told]
+    return lines
 
 
 def _plan_in_json(text: str) -> str:

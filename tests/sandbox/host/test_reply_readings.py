@@ -37,6 +37,12 @@ HTML = plan("\n<html>\n<body>\nif start_from here\n</body>\n</html>\n")
 DOCUMENTED = '"""Count pears.\n\nThe plan:\nlook, count.\n"""\n' + LETTER
 SHIFTED = "".join(f"   {line}\n" if line.startswith((" ", "def")) else f"{line}\n" for line in LETTER.splitlines())
 IN_JSON = plan(json.dumps({"code": SQL}), "'''", prefix="r")
+MARGINS = {"prompts": ">>> ", "line numbers": "{:>3} | ", "numbers with colons": "{}: ", "added lines": "+"}
+
+
+def in_margin(code: str, margin: str) -> str:
+    return "".join(f"{margin.format(number)}{line}\n" for number, line in enumerate(code.splitlines(), 1))
+
 
 WHOLE: dict[str, tuple[str, str]] = {
     "a letter": (LETTER, LETTER),
@@ -102,6 +108,8 @@ WHOLE: dict[str, tuple[str, str]] = {
     "escaped as JSON": (f"```python\n{json.dumps(LETTER)[1:-1]}\n```", LETTER),
     "escaped as HTML": (f"```python\n{html.escape(LETTER)}```", LETTER),
     "a quotation": ("".join(f"> {line}\n" for line in f"Here:\n```python\n{LETTER}```".splitlines()), LETTER),
+    **{f"{name}, alone": (in_margin(LETTER, margin), LETTER) for name, margin in MARGINS.items()},
+    **{f"{name}, in a fence": (f"So:\n```\n{in_margin(SQL, margin)}```\n", SQL) for name, margin in MARGINS.items()},
     "tags in place of a fence": (f"Thoughts: hm.\n<code>\n{LETTER}</code>\n", LETTER),
     "a question about it behind": (f"```python\n{MARKDOWN}```\nIs that what you want?", MARKDOWN),
 }
