@@ -39,7 +39,7 @@ _BARE_FINAL: Final = "assistantfinal"
 
 _TOKENS_IN_FRONT = re.compile(rf"\s*+(?:(?!{_MARKS[3][0]}|{_MARKS[4][0]})<\|\w{{1,30}}+\|>(?:assistant\b)?+\s*+)++")
 _TOKEN_AT_END = re.compile(r"(?:<[|｜][\w▁]{1,30}+[|｜]>|<end_of_turn>|<eos>|</s>)\Z")
-_LONGEST_TOKEN: Final = 40
+_MAX_TOKEN_CHARS: Final = 40
 _MAX_TOKENS_AT_END: Final = 8
 
 
@@ -111,7 +111,7 @@ def _without_tokens(text: str) -> str:
         text = text[front.end() :]
     for _ in range(_MAX_TOKENS_AT_END):
         bare = text.rstrip()
-        token = _TOKEN_AT_END.search(bare, max(0, len(bare) - _LONGEST_TOKEN))
+        token = _TOKEN_AT_END.search(bare, max(0, len(bare) - _MAX_TOKEN_CHARS))
         if token is None or (token[0] == "</s>" and "<s>" in bare):
             break
         text = bare[: token.start()].rstrip()
