@@ -272,8 +272,10 @@ class ErrorFactory:
             return self._prompt_too_long("", error)
         quoted = self.sanitise(error.message)
         said = f"answered with an error instead of {wanted}{quoted and f': {quoted}'}"
-        transient = error.status is None or self._may_pass(error.status, error)
-        return self.error(said, is_transient=transient and not _is_lasting(error))
+        if error.status is None and any(phrase in error.message.lower() for phrase in _NO_ROUTE):
+            return self.error(f"{said}; {self._address_advice()}")
+        passes = self._may_pass(500 if error.status is None else error.status, error)
+        return self.error(said, is_transient=passes and not _is_lasting(error))
 
     def _prompt_too_long(self, status: str, error: ErrorDetails) -> EndpointError:
         quoted = self.sanitise(error.message)
@@ -379,6 +381,9 @@ class ErrorFactory:
             return False
         return not error.message or any(phrase in said for phrase in _NO_SUCH_PATH)
 
+
+_NO_ROUTE: Final = ("unexpected endpoint", "cannot post", "could not route", "no such route", "invalid url")
+"""Parts of messages, in lower case, about an address that does not exist, from servers that answer with 200."""
 
 _NO_SUCH_PATH: Final = (
     "not found",

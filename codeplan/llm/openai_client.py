@@ -223,7 +223,7 @@ async def _read_body(call: EndpointCall[_Answer], reply: Any, *, is_read: bool) 
 
 def _whole_body(call: EndpointCall[_Answer], reader: reply_stream.ReplyReader) -> bytes | EndpointError:
     body = reader.body()
-    return call.errors.cut_stream() if reader.is_cut else body
+    return call.errors.cut_stream() if reader.is_cut else body or call.errors.unreadable_reply(reader.start)
 
 
 class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):

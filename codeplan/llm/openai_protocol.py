@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import math
 import re
@@ -15,6 +16,7 @@ from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.recording.redaction import remove_secrets
 from codeplan.types import Message, Purpose, Usage
+from codeplan.untrusted.thoughts import split_thoughts
 from codeplan.untrusted.values import in_quotes
 
 _MAX_ANSWER_BYTES = 256 << 10
@@ -292,11 +294,6 @@ def estimate_tokens(texts: Iterable[str], max_tokens: int | None) -> int:
     return sum(map(len, texts)) // 4 + (max_tokens or 0)
 
 
-_OPENING = re.compile(r"\s*+<(?:think|thinking|thought)>")
-_NESTED = re.compile(r"(?<![`'\"])<(?:think|thinking|thought)>")
-_CLOSING = re.compile(r"(?<![`'\"])</(?:think|thinking|thought)>")
-"""The tags around reasoning within a text."""
-
 CONTEXT_FULL: Final = "context_full"
 """The finish reason of a reply that ended because the model's context has no more room."""
 
@@ -393,7 +390,7 @@ def read_error(body: Any) -> ErrorDetails:
     """The content of an error's body: JSON data, or text that is not JSON."""
     text = _text(body).lstrip("\ufeff \t\r\n")
     if text.startswith(("{", "[")):
-        body = _decode(text.encode("utf-8", "replace"), Any) or body
+        body = decode(text.encode("utf-8", "replace"), Any) or body
     elif is_html(text):
         return ErrorDetails(_page_title(text), is_page=True)
     code = kind = cause = ""
@@ -405,7 +402,7 @@ def read_error(body: Any) -> ErrorDetails:
             break
         code, kind = _text(body.get("code")) or code, _text(body.get("type") or body.get("status")) or kind
         status = _error_status(body) or status
-        cause = _provider_error(body.get("metadata")) or cause
+        cause = _provider_error(body.get("metadata")) or _quoted_error(body.get("cause")) or cause
         below = next((body[name] for name in _MESSAGE_FIELDS if body.get(name)), None)
         body = _by_field(body) if below is None and depth else below
     message = ": ".join(filter(None, (_error_message(body), cause)))
@@ -423,6 +420,8 @@ _MESSAGE_FIELDS: Final = (
     "error_description",
     "title",
     "reason",
+    "base_resp",  # MiniMax
+    "status_msg",
 )
 """Where servers put an error's words, the most telling field first."""
 
@@ -432,7 +431,10 @@ _MAX_MESSAGES: Final = 5
 
 def _provider_error(metadata: Any) -> str:
     """The words of the provider behind a router, which quotes its body as text."""
-    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    return _quoted_error(metadata.get("raw")) if isinstance(metadata, dict) else ""
+
+
+def _quoted_error(raw: Any) -> str:
     return read_error(raw).message if isinstance(raw, str) else ""
 
 
@@ -539,31 +541,33 @@ class EmbeddingReply(msgspec.Struct, frozen=True):
 
 def parse_chat(body: bytes) -> ModelReply | None:
     """The reply in a chat completion's body; None if it is not one."""
-    read = _decode(body, _Chat)
+    read = decode(mended(body), _Chat)
     error = read and _parse_error(read.error)
     if read is None:
         return None
-    if error is None and read.choices is None and _decode(read.message, _Message) is not None:  # as Ollama's own API
+    if error is None and read.choices is None and decode(read.message, _Message) is not None:  # as Ollama's own API
         read.choices = [_Choice(read.message)]
     if error is None and read.choices is None:
         return None
     usage = _parse_usage(read.usage, "prompt", "completion")
-    shared: dict[str, Any] = {"usage": usage, "model": _decode(read.model, str) or "", "error": error}
+    shared: dict[str, Any] = {"usage": usage, "model": decode(read.model, str) or "", "error": error}
     if not read.choices:
+        told = _parse_error(msgspec.Raw(body))  # why there are none
+        shared["error"] = error or (told if told and told.message else None)
         return ModelReply(**shared)
     choice = read.choices[0]
     shared["error"] = error or _parse_error(choice.error)
-    message = _decode(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
+    message = decode(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
     parts = read_content(message.content)
-    text, thought = split_reasoning(parts.text)
+    text, thought = split_thoughts(parts.text)
     beside = (message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details)
     thoughts = [parts.reasoning, next(filter(None, map(_all_text, beside)), ""), thought]
     reasoned = any(bytes(field) not in _NOTHING for field in beside)
     return ModelReply(
         text=None if (reasoned or parts.reasoning) and not (text or "").strip() else text,
-        refusal=_decode(message.refusal, str) or parts.refusal,
-        finish_reason=normalise_finish_reason(_decode(choice.finish_reason, str)),
-        fingerprint=_decode(read.system_fingerprint, str) or "",
+        refusal=decode(message.refusal, str) or parts.refusal,
+        finish_reason=normalise_finish_reason(decode(choice.finish_reason, str)),
+        fingerprint=decode(read.system_fingerprint, str) or "",
         reasoning=bound_reasoning(thoughts),
         **shared,
     )
@@ -571,14 +575,14 @@ def parse_chat(body: bytes) -> ModelReply | None:
 
 def parse_response(body: bytes) -> ModelReply | None:
     """The reply in a Responses API body; None if it is not one."""
-    read = _decode(body, _Response)
+    read = decode(mended(body), _Response)
     error = read and _parse_error(read.error)
     if read is None or (error is None and read.output is None):
         return None
     output = read.output or []
     parts = [read_content(item.content) for item in output if item.type == "message"]
     texts = [part.text for part in parts if part.text is not None]
-    text, thought = split_reasoning("".join(texts) if texts else None)
+    text, thought = split_thoughts("".join(texts) if texts else None)
     thoughts = [
         _all_text(field) for item in output if item.type == "reasoning" for field in (item.summary, item.content)
     ]
@@ -613,15 +617,15 @@ def read_content(content: msgspec.Raw) -> MessageContent:
     """
     if bytes(content) in _EMPTY:
         return MessageContent(None)
-    if (whole := _decode(content, str)) is not None:
+    if (whole := decode(content, str)) is not None:
         return MessageContent(whole)
     texts, thoughts, refusals = list[str](), list[str](), list[str]()
     for part in _listed(content):
-        if (plain := _decode(part, str)) is not None:
+        if (plain := decode(part, str)) is not None:
             texts.append(plain)
             continue
-        fields = _decode(part, dict[str, msgspec.Raw]) or {}
-        kind = (_decode(fields.get("type", msgspec.Raw()), str) or "").lower()
+        fields = decode(part, dict[str, msgspec.Raw]) or {}
+        kind = (decode(fields.get("type", msgspec.Raw()), str) or "").lower()
         if kind == "refusal":
             refusals.append(_field_text(fields, ("refusal", "text")) or "")
         elif any(word in kind for word in _REASONING_KINDS) or _is_thought(fields):
@@ -637,7 +641,7 @@ def _is_thought(fields: Mapping[str, msgspec.Raw]) -> bool:
 
 
 def _listed(value: msgspec.Raw) -> list[msgspec.Raw]:
-    found = _decode(value, list[msgspec.Raw])
+    found = decode(value, list[msgspec.Raw])
     return [value] if found is None else found
 
 
@@ -651,12 +655,12 @@ def _all_text(value: msgspec.Raw, depth: int = 0) -> str:
     """The text of a field that holds a text, or parts with texts, nested at most _MAX_NESTING times."""
     if bytes(value) in _NOTHING or depth > _MAX_NESTING:
         return ""
-    text: str | None = _decode(value, str)
+    text: str | None = decode(value, str)
     if text is not None:
         return text
-    if (parts := _decode(value, list[msgspec.Raw])) is not None:
+    if (parts := decode(value, list[msgspec.Raw])) is not None:
         return "".join(_all_text(part, depth + 1) for part in parts)
-    fields: dict[str, msgspec.Raw] = _decode(value, dict[str, msgspec.Raw]) or {}
+    fields: dict[str, msgspec.Raw] = decode(value, dict[str, msgspec.Raw]) or {}
     return next((_all_text(fields[name], depth + 1) for name in _THOUGHT_FIELDS if name in fields), "")
 
 
@@ -668,7 +672,7 @@ def bound_reasoning(parts: Iterable[str]) -> str:
 
 def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
     """The vectors of ``count`` texts; None if the body is no such reply."""
-    read = _decode(body, _Embeddings)
+    read = decode(body, _Embeddings)
     error = read and _parse_error(read.error)
     if read is None or (error is None and read.data is None):
         return None
@@ -703,36 +707,18 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
 def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:
     if len(items) != count or any(len(item.embedding) > _MAX_VECTOR_BYTES for item in items):
         return None
-    found = {item.index: _decode(item.embedding, tuple[float, ...]) or () for item in items}
+    found = {item.index: decode(item.embedding, tuple[float, ...]) or () for item in items}
     vectors = tuple(found.get(number, ()) for number in range(count))
     if len({len(vector) for vector in vectors}) != 1:
         return None
     return vectors if all(vector and math.isfinite(sum(vector)) for vector in vectors) else None
 
 
-def split_reasoning(text: str | None) -> tuple[str | None, str]:
-    """The text without the reasoning that some servers leave at its start, and that reasoning.
-
-    The text is None if nothing else is left. A tag in quotes is part of an answer.
-    """
-    opening = _OPENING.match(text) if text else None
-    closing = _CLOSING.search(text, opening.end()) if text and opening else _CLOSING.search(text or "")
-    if text is None or not (opening or closing):
-        return text, ""
-    thought = text[opening.end() if opening else 0 : closing.start() if closing else len(text)]
-    if closing is None:
-        return None, thought
-    if _NESTED.search(thought):
-        return (None, thought) if opening else (text, "")
-    rest = text[closing.end() :].lstrip()
-    return (rest if rest and not _OPENING.match(rest) else None), thought
-
-
 def _response_finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
         return normalise_finish_reason(read.status)
     reason = _parse_object(read.incomplete_details).get("reason", msgspec.Raw())
-    return normalise_finish_reason(_decode(reason, str) or "incomplete")
+    return normalise_finish_reason(decode(reason, str) or "incomplete")
 
 
 def normalise_finish_reason(reason: str | None) -> str:
@@ -756,7 +742,7 @@ def _parse_usage(usage: msgspec.Raw, input_name: str, output_name: str) -> Usage
 
 
 def _token_count(tokens: dict[str, msgspec.Raw], name: str) -> int | None:
-    value = _decode(tokens.get(name, msgspec.Raw()), int | float)
+    value = decode(tokens.get(name, msgspec.Raw()), int | float)
     return int(value) if value is not None and 0 <= value <= _MAX_COUNT and value == int(value) else None
 
 
@@ -766,7 +752,7 @@ _MAX_COST = 1e6
 
 def _cost(tokens: dict[str, msgspec.Raw]) -> float | None:
     """What the endpoint says that the call cost, in US dollars; None if it says nothing, or nothing valid."""
-    value = _decode(tokens.get("cost", msgspec.Raw()), float)
+    value = decode(tokens.get("cost", msgspec.Raw()), float)
     return value if value is not None and 0 <= value <= _MAX_COST else None
 
 
@@ -779,12 +765,12 @@ def _parse_error(error: msgspec.Raw) -> ErrorDetails | None:
     """The error in a reply; None if there is none."""
     if bytes(error) in (b"", b"null"):
         return None
-    return read_error(_decode(error, Any)) if len(error) <= _MAX_ERROR_BYTES else ErrorDetails()
+    return read_error(decode(error, Any)) if len(error) <= _MAX_ERROR_BYTES else ErrorDetails()
 
 
 def _parse_object(value: msgspec.Raw) -> dict[str, msgspec.Raw]:
     """The fields of a small JSON object; empty if it is something else."""
-    return (_decode(value, dict[str, msgspec.Raw]) or {}) if len(value) <= _MAX_ERROR_BYTES else {}
+    return (decode(value, dict[str, msgspec.Raw]) or {}) if len(value) <= _MAX_ERROR_BYTES else {}
 
 
 # ------------------------------------------------------------------ the fields that are read; others are ignored
@@ -846,7 +832,7 @@ class _Embeddings(msgspec.Struct):
     error: msgspec.Raw = msgspec.Raw()
 
 
-def _decode(data: bytes | msgspec.Raw, kind: Any) -> Any:
+def decode(data: bytes | msgspec.Raw, kind: Any) -> Any:
     """The value; None if the data is not JSON of this type. A byte order mark before it does not count."""
     try:
         if isinstance(data, bytes):
@@ -854,3 +840,22 @@ def _decode(data: bytes | msgspec.Raw, kind: Any) -> Any:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+_MAX_MENDED: Final = 256 << 10
+"""The largest body that is mended. As Python objects, it may take fifty times as much memory."""
+
+
+def mended(body: bytes) -> bytes:
+    """The body as JSON, if it is JSON but for what some servers write: bytes that are not UTF-8, half surrogate pairs
+    (both where a text is cut within a character), NaN, and bare line ends in a text.
+    """
+    try:
+        body.decode()
+        msgspec.json.decode(body, type=msgspec.Raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        if len(body) <= _MAX_MENDED:
+            with contextlib.suppress(ValueError, RecursionError):
+                loosely = json.loads(body.decode("utf-8-sig", "replace"), strict=False, parse_constant=lambda _: None)
+                return replace_surrogates(json.dumps(loosely, ensure_ascii=False)).encode()
+    return body

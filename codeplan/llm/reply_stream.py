@@ -12,6 +12,7 @@ import msgspec
 
 from codeplan.llm.connections import MAX_BODY_BYTES
 from codeplan.llm.endpoint_errors import UnacceptableBodyError
+from codeplan.llm.openai_protocol import decode, mended
 
 StreamMode = Literal["off", "on", "bare"]
 """How a request asks for its reply: whole, as a stream with its usage, or as a stream without ``stream_options``."""
@@ -20,6 +21,7 @@ _REFUSING_STATUSES: Final = frozenset({400, 404, 405, 406, 415, 422, 501})
 _STREAM_STARTS: Final = tuple(b"deir:")  # of data, event, id, retry, and of a comment; JSON begins with a brace
 _BOM: Final = b"\xef\xbb\xbf"
 _END: Final = b"[DONE]"
+_START_BYTES: Final = 400
 
 
 def modes_to_try(known: StreamMode | None, *, listens: bool, chat: bool) -> tuple[StreamMode, ...]:
@@ -61,6 +63,8 @@ class ReplyReader:
         self._data: list[bytes] = []  # the lines of an event
         self._name = b""  # of that event
         self._size = 0  # of what is kept
+        self.start = b""
+        """How the body begins, for an error about it."""
 
     def feed(self, piece: bytes) -> bool:
         """Read a piece. Returns whether the reply is at its end, whatever else may come."""
@@ -69,6 +73,7 @@ class ReplyReader:
             if piece:
                 self._is_stream = piece[0] in _STREAM_STARTS
         self._count(len(piece))
+        self.start += piece[: _START_BYTES - len(self.start)]
         if not self._is_stream:
             self._whole.append(piece)
             return False
@@ -107,6 +112,8 @@ class ReplyReader:
             self._data.append(value.removeprefix(b" "))
         elif name == b"event":
             self._name = value.strip()
+        elif line.startswith(b"{"):  # an error of a backend, which a proxy passes on as it is
+            self._data.append(line)
         if line or not (self._data or self._name):
             return False
         events, is_error = _events(self._data), self._name == b"error"
@@ -119,7 +126,7 @@ class ReplyReader:
             return True
         if not data.startswith(b"{") or self._parts.is_over:  # such as an empty one, or "ping", which keeps it open
             return self._parts.is_over
-        text = self._parts.take(data, is_error)
+        text = self._parts.take(mended(data), is_error)
         self._size = sum(map(len, self._line)) + self._parts.size  # the wrapping of events is not kept
         self._count(0)
         if text and self._tell:
@@ -135,33 +142,47 @@ def _events(lines: list[bytes]) -> list[bytes]:
     return lines if are_several else [b"\n".join(lines)]
 
 
+_TEXT_FIELDS: Final = ("content", "refusal", "reasoning_content", "reasoning", "thinking")
+
+
 class _Delta(msgspec.Struct):
-    content: str | list[Any] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
+    """A piece of the reply. Its fields stay undecoded: one of an unknown type says nothing about the others."""
+
+    content: msgspec.Raw = msgspec.Raw()
+    refusal: msgspec.Raw = msgspec.Raw()
+    reasoning_content: msgspec.Raw = msgspec.Raw()
+    reasoning: msgspec.Raw = msgspec.Raw()
+    thinking: msgspec.Raw = msgspec.Raw()
+    reasoning_details: msgspec.Raw = msgspec.Raw()
 
 
 class _ChunkChoice(msgspec.Struct):
     """A choice. Some servers send their pieces as those of a whole reply: in a ``message``, or as a ``text``."""
 
-    delta: _Delta | None = None
-    message: _Delta | None = None
-    text: str | None = None
-    finish_reason: str | None = None
+    index: msgspec.Raw = msgspec.Raw()
+    delta: msgspec.Raw = msgspec.Raw()
+    message: msgspec.Raw = msgspec.Raw()
+    text: msgspec.Raw = msgspec.Raw()
+    finish_reason: msgspec.Raw = msgspec.Raw()
 
     @property
     def piece(self) -> _Delta:
         """What the choice adds to the reply."""
-        return self.delta or self.message or _Delta(self.text)
+        return decode(self.delta, _Delta) or decode(self.message, _Delta) or _Delta(self.text)
 
 
 class _Chunk(msgspec.Struct):
-    choices: list[_ChunkChoice] | None = None
-    model: str | None = None
-    system_fingerprint: str | None = None
+    choices: msgspec.Raw = msgspec.Raw()
+    model: msgspec.Raw = msgspec.Raw()
+    system_fingerprint: msgspec.Raw = msgspec.Raw()
     usage: msgspec.Raw = msgspec.Raw()
     error: msgspec.Raw = msgspec.Raw()
+
+    @property
+    def choice(self) -> _ChunkChoice | None:
+        """The first choice of the reply, which is the only one that is asked for; None without one."""
+        found = (decode(each, _ChunkChoice) for each in decode(self.choices, list[msgspec.Raw]) or ())
+        return next((each for each in found if each and not decode(each.index, int)), None)
 
 
 class _ChatParts:
@@ -171,52 +192,65 @@ class _ChatParts:
         self.size = 0
         self.is_whole = self.is_over = False
         self._texts: dict[str, list[str]] = {}
-        self._contents: list[Any] = []  # parts of a content that is a list
+        self._lists: dict[str, list[Any]] = {"content": [], "reasoning_details": []}  # fields that hold parts
         self._head: dict[str, Any] = {}
         self._reason: str | None = None
+        self._has_choice = False
+        self._other = b""  # the last event without a choice, which may say why none comes
 
     def take(self, data: bytes, is_error: bool) -> str:
         """Take an event, and return the text that it adds. ``is_error``: its name says that it is one."""
-        try:
-            chunk = msgspec.json.decode(data, type=_Chunk)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        chunk = decode(data, _Chunk)
+        if chunk is None:
             self.is_over = True  # and not whole
             return ""
         if is_error and bytes(chunk.error) in (b"", b"null"):
             chunk.error = msgspec.Raw(data)
-        said = {"model": chunk.model, "system_fingerprint": chunk.system_fingerprint}
+        said = {name: decode(getattr(chunk, name), str) for name in ("model", "system_fingerprint")}
         raw = {name: part for name in ("usage", "error") if bytes(part := getattr(chunk, name)) not in (b"", b"null")}
         self._head |= {name: part for name, part in said.items() if part} | raw
         if "error" in raw:
             self.is_whole = self.is_over = True
-        return self._take_choice(chunk.choices[0]) if chunk.choices else ""
+        choice = chunk.choice
+        if choice is None:
+            self._other = self._other if "usage" in raw else data
+            return ""
+        self._has_choice = True
+        return self._take_choice(choice)
 
     def _take_choice(self, choice: _ChunkChoice) -> str:
-        if choice.finish_reason:
-            self._reason, self.is_whole = choice.finish_reason, True
-        piece = choice.piece
-        content = piece.content
-        if isinstance(content, list):
-            self._contents += content
-            self.size += len(msgspec.json.encode(content))
-            content = "".join(_text_parts(content))
-        elif content and self._contents:
-            self._contents.append({"type": "text", "text": content})
-        for name in ("content", "refusal", "reasoning_content", "reasoning"):
-            text = content if name == "content" else getattr(piece, name)
-            if text is not None:
+        if reason := decode(choice.finish_reason, str):
+            self._reason, self.is_whole = reason, True
+        piece, told = choice.piece, ""
+        for name in _TEXT_FIELDS:
+            raw = getattr(piece, name)
+            if (text := decode(raw, str)) is not None:
                 self._texts.setdefault(name, []).append(text)
                 self.size += len(text)
-        return content or ""
+                told = text if name == "content" else told
+        if told and self._lists["content"]:
+            self._lists["content"].append({"type": "text", "text": told})
+        return told + "".join(self._take_parts(piece))
+
+    def _take_parts(self, piece: _Delta) -> Iterator[str]:
+        """Keep the fields that hold parts, and yield the texts of the content's."""
+        for name, kept in self._lists.items():
+            raw = getattr(piece, name)
+            parts = decode(raw, list[Any]) or [each for each in (decode(raw, dict[str, Any]),) if each]
+            if parts:
+                kept += parts
+                self.size += len(raw)
+                texts = list(_text_parts(parts)) if name == "content" else []
+                self._texts.setdefault("content", []).extend(texts)
+                yield from texts
 
     def body(self) -> bytes:
-        if not self.is_whole:
-            return b""
         if "error" in self._head:
             return msgspec.json.encode({"error": self._head["error"]})
+        if not self.is_whole or not self._has_choice:
+            return b"" if self.size else self._other
         message: dict[str, Any] = {name: "".join(texts) for name, texts in self._texts.items()}
-        if self._contents:
-            message["content"] = self._contents
+        message |= {name: parts for name, parts in self._lists.items() if parts}
         choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": self._reason}
         return msgspec.json.encode({**self._head, "choices": [choice]})
 
@@ -243,12 +277,11 @@ class _ResponseParts:
 
     def take(self, data: bytes, is_error: bool) -> str:
         """Take an event, and return the text that it adds. ``is_error``: its name says that it is one."""
-        try:
-            event = msgspec.json.decode(data, type=_ResponseEvent)
-            delta = msgspec.json.decode(event.delta, type=str) if event.type == "response.output_text.delta" else ""
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        event = decode(data, _ResponseEvent)
+        if event is None:
             self.is_over = True
             return ""
+        delta = decode(event.delta, str) or "" if event.type == "response.output_text.delta" else ""
         if is_error or event.type == "error":
             self._body = msgspec.json.encode({"error": msgspec.Raw(data)})
         elif event.type in ("response.completed", "response.incomplete", "response.failed"):

@@ -19,6 +19,7 @@ from codeplan.errors import CodeplanError, UsageError
 from codeplan.mcp_server import answers as offered
 from codeplan.mcp_server.answers import OFFERED, FoundSkill, FoundSkills, OfferedTool, RunAnswer, ToolsText
 from codeplan.mcp_server.live_runs import ApprovalDesk, LiveRun, LiveRuns, StepNews
+from codeplan.mcp_server.parameters import mend_parameters
 from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
 from codeplan.mcp_server.transports import MAX_SESSIONS, HttpAddress, ProtocolStreams, serve_http, serve_streams
 from codeplan.prompts.templates import Prompts
@@ -286,8 +287,33 @@ def make_server(service: PlanService) -> Server[Any]:
     changes = NotificationOptions(tools_changed=listeners is not None)
     made = partial(server.create_initialization_options, changes)
     server.create_initialization_options = made  # type: ignore[method-assign]  # all transports ask for them
+    server.middleware.append(_mend_request)
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="codeplan"))
     return server
+
+
+async def _mend_request(ctx: ServerRequestContext[Any], call_next: Callable[..., Any]) -> Any:
+    """Read a request's parameters as they are meant, and name what is wrong in those that cannot be read.
+
+    They are changed in place: the official package reads those of ``initialize`` again afterwards.
+    """
+    from mcp import MCPError
+    from mcp_types import INVALID_PARAMS
+    from pydantic import ValidationError
+
+    if isinstance(ctx.params, dict):
+        mend_parameters(ctx.method, ctx.params)
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(step) for step in fault["loc"])
+        said = one_line(f"Invalid request parameters: {place}: {fault['msg']}", 300)
+        raise MCPError(INVALID_PARAMS, escape_surrogates(said)) from None
+    except MCPError as error:
+        if error.message != "Invalid request parameters":
+            raise
+        raise MCPError(INVALID_PARAMS, f"{error.message}: a session begins with initialize; send that first") from None
 
 
 async def _tell_step(context: ServerRequestContext[Any], news: StepNews) -> None:

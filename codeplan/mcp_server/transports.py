@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, TypeVar
 
 from codeplan.errors import UsageError
+from codeplan.mcp_server.parameters import mend_message
 from codeplan.tools.mcp.messages import find_request_id, has_wrong_id, parse_message
 from codeplan.untrusted.json_values import has_more_values
 from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
@@ -147,7 +148,7 @@ def _parse(line: bytes) -> SessionMessage | bytes | None:
     if not line.strip():
         return None
     try:
-        message = parse_message(line)
+        message = parse_message(mend_message(line))
     except ValueError:
         return _fault("a line is no message of JSON-RPC 2.0", find_request_id(line))
     if isinstance(message, JSONRPCNotification) and has_wrong_id(line):
@@ -272,7 +273,11 @@ class _BoundedMessages:
             await send({"type": "http.response.start", "status": 413, "headers": headers})
             await send({"type": "http.response.body", "body": sentence})
             return
-        whole = [{**parts[-1], "body": body}]
+        mended = mend_message(body)
+        whole = [{**parts[-1], "body": mended}]
+        if len(mended) != len(body):
+            scope["headers"] = [pair for pair in scope["headers"] if pair[0].lower() != b"content-length"]
+            scope["headers"].append((b"content-length", b"%d" % len(mended)))
 
         async def receive_again() -> Any:
             return whole.pop() if whole else await receive()

@@ -7,12 +7,15 @@ ends, ``readings`` returns several texts, and a worker finds the first that is P
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from codeplan.types.value import Value
+from codeplan.untrusted.thoughts import THOUGHT_END, THOUGHT_START, without_channels
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 
@@ -32,12 +35,11 @@ _RETURN = re.compile(r"[ \t]*+return(?:[ \t]*+$|[ \t(\[{'\"])")
 _DEFINITION = re.compile(r"(?:def |import |from |[A-Za-z_]\w*[ \t]*(?::[^=\n]+)?=[^=])")
 _ACTION = re.compile(r"\b(?:agent|ask_llm)\b(?=[.(])")
 _CODE_LINE = re.compile(
-    r"[ \t]*+(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
+    r"(?:>>> |\.\.\. | *+\d{1,5}+ *+[|:│] |\+)?[ \t]*+"
+    r"(?:(?:async )?def \w|import \w|from \w[\w.]* import|class \w+[(:]|assert[ (]|print\(|agent\."
     r"|if start_from\b|[A-Za-z_]\w*+[ \t]*+=[^=])"
 )
 _WORDS = re.compile(r"[^\W\d_]+")
-_THOUGHT_START = re.compile(r"<(?:think(?:ing)?|thought)>", re.IGNORECASE)
-_THOUGHT_END = re.compile(r"(?<![`'\"])</(?:think(?:ing)?|thought)>", re.IGNORECASE)
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060"))
 _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2007\u202f\u3000", " "))
 
@@ -98,9 +100,13 @@ def readings(reply: str) -> tuple[str, ...]:
 
 
 def _unescaped(lines: list[str]) -> list[str]:
-    """Return the code as it was before something escaped it as JSON or as HTML: neither is Python."""
+    """Return the code as it was before something escaped it as JSON or as HTML, or put a margin before its lines: none
+    of that is Python.
+    """
     code = "\n".join(lines)
-    found = [html.unescape(code)] if any(mark in code for mark in _HTML_MARKS) else []
+    bare = _without_margin(lines)
+    found = ["\n".join(bare)] if bare != lines else []
+    found += [html.unescape(code)] if any(mark in code for mark in _HTML_MARKS) else []
     if "\\n" in code and code.count("\n") < 3:
         found.append(code.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'"))
     return found
@@ -278,34 +284,74 @@ def _clean_reply(reply: str) -> str:
     """Normalise line ends and indentation; drop reasoning and invisible characters."""
     text = _without_thoughts(reply).replace("\r\n", "\n").replace("\r", "\n").translate(_INVISIBLE)
     text = _plan_in_json(text) or text
-    if text.lstrip().startswith(">") and all(line.startswith(">") for line in text.strip().split("\n") if line.strip()):
-        text = "\n".join(_QUOTE.sub("", line) for line in text.split("\n"))
+    text = "\n".join(_without_margin(text.split("\n")))
     return "\n".join(_normalise_indent(line) for line in text.split("\n"))
 
 
-_QUOTE = re.compile(r"^> ?")
-_JSON_FENCE = re.compile(r"```[ \t]*+\w*+[ \t]*+\n(.*)```", re.DOTALL)
+_MARGINS = (
+    re.compile(r"> ?(?!>)"),  # of a quotation
+    re.compile(r"(?:>>>|\.\.\.)(?: |$)"),  # of Python's prompt
+    re.compile(r" *+\d{1,5}+ *+[|:│](?: |$)"),  # of line numbers
+    re.compile(r"\+"),  # of a difference
+)
+_DIFFERENCE_HEAD = re.compile(r"(?:---|\+\+\+|@@)(?: |$)")
+
+
+def _without_margin(lines: list[str]) -> list[str]:
+    """Return the lines without what stands before each of them, in a quotation for example."""
+    told = [line for line in lines if not _DIFFERENCE_HEAD.match(line)]
+    first = next((line for line in told if line.strip()), "")
+    for margin in _MARGINS:
+        if margin.match(first) and all(margin.match(line) for line in told if line.strip()):
+            return [margin.sub("", line, count=1) for line in told]
+    return lines
 
 
 def _plan_in_json(text: str) -> str:
-    """Return the one text of a JSON object that is a plan, as models write it that learned to answer in fields."""
-    bare = text.strip()
-    fenced = _JSON_FENCE.fullmatch(bare)
-    try:
-        fields = json.loads(fenced[1] if fenced else bare, strict=False) if "start_from" in text else None
-    except (ValueError, RecursionError):
-        return ""
-    values = fields.values() if isinstance(fields, dict) else ()
-    plans = [value for value in values if isinstance(value, str) and _is_program(value.split("\n"))]
-    return plans[0] if len(plans) == 1 else ""
+    """Return the one text in JSON that is a plan, as models write it that learned to answer in fields or by calls of
+    tools; "" if there is none. Around the JSON there may be prose or tags.
+    """
+    starts = [m.start() for m in _JSON_START.finditer(text)][:_MAX_JSON_STARTS] if "start_from" in text else []
+    for start in starts:
+        try:
+            data, end = _JSON.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        around = [*text[:start].split("\n"), *text[end:].split("\n")]
+        plans = [] if _is_program(around) else [*dict.fromkeys(_programs_in(data))]
+        if len(plans) == 1:
+            return plans[0]
+    return ""
+
+
+_JSON: Final = json.JSONDecoder(strict=False)
+_JSON_START = re.compile(r"[\[{]")
+_MAX_JSON_STARTS: Final = 3
+_MAX_JSON_DEPTH: Final = 6
+
+
+def _programs_in(data: object, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in JSON data that are plans. The arguments of a call may themselves be JSON in a text."""
+    if depth > _MAX_JSON_DEPTH:
+        return
+    if isinstance(data, str):
+        if data.lstrip()[:1] in ("{", "["):
+            with contextlib.suppress(ValueError, RecursionError):
+                yield from _programs_in(json.loads(data, strict=False), depth + 1)
+        elif _is_program(data.split("\n")):
+            yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _programs_in(value, depth + 1)
 
 
 def _without_thoughts(reply: str) -> str:
     """Return what follows the last thought; if that holds no code, what stands before the first one, too."""
-    ends = [m.end() for m in _THOUGHT_END.finditer(reply)]
+    reply = without_channels(reply)
+    ends = [m.end() for m in THOUGHT_END.finditer(reply)]
     if not ends:
         return reply
-    start = _THOUGHT_START.search(reply)
+    start = THOUGHT_START.search(reply)
     before = reply[: start.start()] if start and start.start() < ends[0] else ""
     after = reply[ends[-1] :]
     return before + after if holds_code(before) and not holds_code(after) else after

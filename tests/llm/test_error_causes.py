@@ -103,8 +103,8 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
     "the words of MiniMax": (
         200,
         {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
-        '"status_msg": "insufficient balance"}}\')',
-        2,
+        "answered with an error instead of a reply: insufficient balance",
+        1,
     ),
     "a proxy's words": (200, b"upstream connect error", "not a reply of its API ('upstream connect error');", 3),
     "another kind of text": (200, b"x" * 2000, "something that is not a reply of its API; check", 3),
@@ -122,7 +122,51 @@ CAUSES: dict[str, tuple[int, Any, str, int]] = {
         "ended its stream before the reply was whole; try again later",
         3,
     ),
-    "a stream of nothing": (200, b"data: 7\n\n", "answered with an empty body", 3),
+    "a stream of nothing": (200, b"data: 7\n\n", "answered with a stream that holds no reply of its API", 2),
+    "a stream of its end alone": (200, b"data: [DONE]\n\n", "answered with a stream that holds no reply", 2),
+    "a stream of an error without its name": (
+        200,
+        b'data: {"object": "error", "message": "engine died", "code": 500}\n\ndata: [DONE]\n\n',
+        "an error instead of a reply: engine died",
+        3,
+    ),
+    "a stream whose first piece is followed by an error": (
+        200,
+        b'data: {"choices": [{"delta": {"role": "assistant", "content": null}}]}\n\n'
+        b'data: {"choices": null, "error_code": 500, "detail": "engine died"}\n\n',
+        "an error instead of a reply: engine died",
+        3,
+    ),
+    "a backend's error within a stream": (
+        200,
+        b': ping\n\n{"error": {"code": 400, "message": "request exceeds the available context size"}}',
+        "the prompt is too long",
+        1,
+    ),
+    "LM Studio's path without /v1": (
+        200,
+        {"error": "Unexpected endpoint or method. (POST /chat/completions)"},
+        "Unexpected endpoint or method. (POST /chat/completions); check that the base URL is the one of the API",
+        1,
+    ),
+    "the words of MiniMax beside no choices": (
+        200,
+        {"id": "x", "choices": [], "base_resp": {"status_code": 1000, "status_msg": "unknown error"}},
+        "answered with an error instead of a reply: unknown error",
+        3,
+    ),
+    "a gateway's error with its cause": (
+        400,
+        {
+            "error": {
+                "cause": '{"error": {"message": "temperature is not supported"}}',
+                "code": 400,
+                "message": "failed",
+            }
+        },
+        "(400): failed: temperature is not supported",
+        1,
+    ),
     "Bedrock's filter": (200, reply("", "guardrail_intervened"), "content filter", 1),
     "Azure's filter": (
         400,

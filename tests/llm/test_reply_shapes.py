@@ -78,6 +78,10 @@ SHAPES: dict[str, tuple[Any, str, str]] = {
         THOUGHT,
     ),
     "a content that is a text": (response(output=[{"type": "message", "content": "Hello."}]), "Hello.", ""),
+    "half a surrogate pair": (json.dumps(reply("Hel\ud83dlo.")).encode(), "Hel?lo.", ""),
+    "bytes that are not UTF-8": (json.dumps(reply("Hel#lo.")).encode().replace(b"#", b"\xe2\x82"), "Hel\ufffdlo.", ""),
+    "a bare line end in a text": (json.dumps(reply("Hel\nlo.")).encode().replace(b"\\n", b"\n"), "Hel\nlo.", ""),
+    "NaN": (json.dumps(reply() | {"score": float("nan")}).encode(), "Hello.", ""),
     "a byte order mark": (b"\xef\xbb\xbf" + json.dumps(reply()).encode(), "Hello.", ""),
     "a text in place of a message": (
         reply() | {"choices": [{"text": "Hello.", "finish_reason": "stop"}]},
@@ -99,6 +103,41 @@ SHAPES: dict[str, tuple[Any, str, str]] = {
         THOUGHT,
     ),
     "a tag in quotes within a thought": (reply("<think>Not `</think>`.</think>Hello."), "Hello.", "Not `</think>`."),
+    "Mistral's marks": (reply(f"[THINK]{THOUGHT}[/THINK]Hello."), "Hello.", THOUGHT),
+    "Kimi's marks": (reply(f"◁think▷{THOUGHT}◁/think▷Hello."), "Hello.", THOUGHT),
+    "MiniMax' marks": (reply(f"<mm:think>{THOUGHT}</mm:think>\nHello."), "Hello.", THOUGHT),
+    "Gemma's channel": (reply(f"<|channel>thought\n{THOUGHT}<channel|>Hello."), "Hello.", THOUGHT),
+    "a tag of reasoning": (reply(f"<reasoning>{THOUGHT}</reasoning>Hello."), "Hello.", THOUGHT),
+    "marks of another family in a thought": (
+        reply(f"[THINK]{THOUGHT} </think>[/THINK]Hello."),
+        "Hello.",
+        f"{THOUGHT} </think>",
+    ),
+    "a thought and an answer in tokens": (
+        reply(f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>\n<|begin_of_solution|>Hello.<|end_of_solution|>"),
+        "Hello.",
+        THOUGHT,
+    ),
+    "the channels of gpt-oss": (
+        reply(
+            f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>Hello.<|return|>"
+        ),
+        "Hello.",
+        THOUGHT,
+    ),
+    "the channels without their tokens": (reply(f"analysis{THOUGHT}assistantfinalHello."), "Hello.", THOUGHT),
+    "words like a channel's": (reply("analysis: assistantfinal"), "analysis: assistantfinal", ""),
+    "a call in a channel": (
+        reply(
+            f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant"
+            "<|channel|>commentary to=python <|constrain|>code<|message|>Hello.<|call|>"
+        ),
+        "Hello.",
+        THOUGHT,
+    ),
+    "control tokens around the text": (reply("<|im_start|>assistant\nHello.<|im_end|>\n</s>"), "Hello.", ""),
+    "a token in quotes": (reply("Write '<|im_end|>'"), "Write '<|im_end|>'", ""),
+    "a struck text": (reply("<s>Bye.</s>"), "<s>Bye.</s>", ""),
     "words before a thought": (reply("Well. <think>hm</think> Hello."), "Well. <think>hm</think> Hello.", ""),
     "counts with a point": (reply(usage={"prompt_tokens": 9.0, "completion_tokens": 3.0}), "Hello.", ""),
     "a number as fingerprint": (reply(system_fingerprint=7), "Hello.", ""),
@@ -118,6 +157,14 @@ def test_text_and_reasoning_are_found_in(endpoint: Endpoint, name: str) -> None:
 @pytest.mark.parametrize("content", [[], [{"type": "thinking", "thinking": THOUGHT}], [{"type": "image"}], {}, 7])
 def test_content_without_text_is_not_an_answer(endpoint: Endpoint, content: Any) -> None:
     assert "no text" in endpoint.answer(reply(content)).failure()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [f"<|channel|>analysis<|message|>{THOUGHT}", f"[THINK]{THOUGHT}", f"<|begin_of_thought|>{THOUGHT}", "<|im_end|>"],
+)
+def test_marks_without_an_answer_are_not_an_answer(endpoint: Endpoint, said: str) -> None:
+    assert "no text" in endpoint.answer(reply(said)).failure()
 
 
 def test_a_refusal_among_the_parts_is_one(endpoint: Endpoint) -> None:

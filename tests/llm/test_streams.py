@@ -112,6 +112,17 @@ def test_reasoning_and_lists_of_parts_are_put_together_as_in_a_whole_reply():
     assert told == [(0, "Hel"), (3, "lo.")]
 
 
+@pytest.mark.parametrize(
+    "thought", [{"thinking": "hm"}, {"reasoning_details": [{"type": "reasoning.text", "text": "hm"}]}]
+)
+def test_reasoning_in_other_fields_of_a_stream_is_kept(thought):
+    reader = ReplyReader(True)
+    for piece in (chunk("", **thought), chunk("Hello."), b"data: [DONE]\n\n"):
+        reader.feed(piece)
+    answer = parse_chat(reader.body())
+    assert (answer.text, answer.reasoning) == ("Hello.", "hm")
+
+
 HELLO_CHUNKS = chunk("Hel") + chunk("lo.")
 DONE = b"data: [DONE]\n\n"
 STREAMS = {
@@ -120,6 +131,17 @@ STREAMS = {
     "no empty lines": HELLO_CHUNKS.replace(b"\n\n", b"\n") + DONE,
     "an event on two lines": HELLO_CHUNKS.replace(b',"delta"', b',\ndata: "delta"') + DONE,
     "null for a piece": b'data: {"choices": [{"index": 0, "delta": null}]}\n\n' + HELLO_CHUNKS + DONE,
+    "fields of other types": HELLO_CHUNKS.replace(
+        b'"choices"', b'"model": 7, "system_fingerprint": 7, "choices"'
+    ).replace(b'"content"', b'"refusal": false, "reasoning": {"text": "hm"}, "content"')
+    + DONE,
+    "another choice in between": HELLO_CHUNKS.replace(
+        b"\n\n", b'\n\ndata: {"choices": [{"index": 1, "delta": {"content": "No."}}]}\n\n', 1
+    )
+    + DONE,
+    "no choices in between": HELLO_CHUNKS.replace(b"\n\n", b'\n\ndata: {"choices": null}\n\n', 1) + DONE,
+    "a part that is not in a list": HELLO_CHUNKS.replace(b'"Hel"', b'{"type": "text", "text": "Hel"}') + DONE,
+    "NaN": HELLO_CHUNKS.replace(b'"delta"', b'"logprobs": NaN, "delta"') + DONE,
     "pieces as messages": HELLO_CHUNKS.replace(b"delta", b"message") + DONE,
     "pieces as texts": HELLO_CHUNKS.replace(b'"delta":{"content":', b'"text":').replace(b"},", b",") + DONE,
 }

@@ -111,6 +111,23 @@ def test_a_body_may_hold_ten_thousand_values_and_no_more(url, more, status):
     assert post(url, body, {})[0] == status
 
 
+def test_odd_clients_are_served(url):
+    hello = json.loads(PING)
+    hello["params"] |= {"capabilities": {"roots": True}, "clientInfo": None}
+    assert "serverInfo" in post(url, json.dumps(hello), {})[1]
+    listed = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": []})
+    status, said = post(url, listed, {"Mcp-Session-Id": session_of(url), "MCP-Protocol-Version": "2025-11-25"})
+    assert status == 200 and "run_plan" in said
+
+
+def session_of(url):
+    address = urlsplit(url)
+    given = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", address.port, timeout=30)) as connection:
+        connection.request("POST", address.path, PING, given)
+        return connection.getresponse().headers["Mcp-Session-Id"]
+
+
 def test_a_client_that_asks_for_events_again_gets_no_error_of_the_server(url):
     address = urlsplit(url)
     given = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}

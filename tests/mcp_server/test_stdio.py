@@ -235,6 +235,65 @@ def test_a_request_that_is_no_message_is_answered_by_its_id(server, line, said):
     assert reply["error"]["code"] == -32600
 
 
+INFO = HELLO["params"]["clientInfo"]
+ODD_CLIENTS = {
+    "nulls": {"capabilities": None, "clientInfo": None, "_meta": None},
+    "nothing but the version": {"capabilities": ..., "clientInfo": ...},
+    "true for a capability": {"capabilities": {"roots": True, "sampling": False, "tasks": []}},
+    "a number as its version": {"clientInfo": {"name": "n", "version": 1.5}},
+    "null for a token": {"_meta": {"progressToken": None}},
+}
+
+
+@pytest.mark.parametrize("name", ODD_CLIENTS)
+def test_what_a_client_says_of_itself_need_not_be_right(tools, name):
+    odd = {**HELLO["params"], **ODD_CLIENTS[name]}
+    with Server("--tools", tools) as server:
+        server.send({**HELLO, "params": {field: value for field, value in odd.items() if value is not ...}})
+        assert server.receive()["result"]["serverInfo"]["name"] == "codeplan"
+        server.call(1, "run_plan", plan=PLAN)
+        assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
+
+
+CALL = {"name": "run_plan", "arguments": json.dumps({"plan": PLAN})}
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "key"),
+    [
+        ("tools/list", [], "tools"),  # as PHP writes an empty table
+        ("tools/list", None, "tools"),
+        ("tools/list", {"cursor": None, "_meta": None}, "tools"),
+        ("tools/call", CALL, "structuredContent"),
+        ("tools/call", {"name": "describe_tools", "arguments": []}, "content"),
+        ("tools/call", {"name": "describe_tools", "arguments": ""}, "content"),
+        ("tools/call", {"name": "describe_tools", "arguments": None, "_meta": {"progressToken": None}}, "content"),
+    ],
+)
+def test_parameters_are_read_as_they_are_meant(server, method, params, key):
+    server.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    answer = server.receive()["result"]
+    assert answer[key] and not answer.get("isError")
+
+
+@pytest.mark.parametrize(
+    ("begins", "method", "params", "said"),
+    [
+        (True, "tools/call", {"name": "run_plan", "arguments": "no object"}, "arguments: Input should be a valid dict"),
+        (True, "tools/call", {"arguments": {}}, "name: Field required"),
+        (False, "initialize", {"capabilities": {}, "clientInfo": INFO}, "protocolVersion: Field required"),
+        (False, "tools/list", {}, "a session begins with initialize; send that first"),
+    ],
+)
+def test_parameters_that_cannot_be_read_are_named(tools, begins, method, params, said):
+    with Server("--tools", tools) as server:
+        if begins:
+            server.start()
+        server.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        error = server.receive()["error"]
+        assert error["code"] == -32_602 and said in error["message"]
+
+
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_message_may_hold_ten_thousand_values_and_no_more(server, more):
     values = b"[" + b"0," * (MAX_MESSAGE_VALUES + more - 8) + b"0]"

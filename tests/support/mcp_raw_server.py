@@ -115,7 +115,7 @@ def fail(arguments):
 
 
 def nonsense(_):
-    return {"content": "no list"}
+    return {"content": 7}
 
 
 def nested(_):

@@ -123,7 +123,7 @@ class ServerConnection:
             await self.close()
             raise
         except TimeoutError:
-            failure = self._failure(f"does not answer within {START_SECONDS:g} s")
+            failure = self._failure(f"does not answer within {START_SECONDS:g} s{self._stray_answer}")
         except Exception as error:  # the official client raises many types of exceptions for a server's answers
             failure = self._failure(self._transport.fault or self._unusable(error, report))
         finally:
@@ -296,7 +296,8 @@ class ServerConnection:
         return made
 
     def _no_answer(self, tool: str, limit: _CallLimit) -> DoubtfulCall:
-        return DoubtfulCall(f"{tool} did not answer {limit.text}; whether it was done is unknown", "TimeoutError")
+        said = f"{tool} did not answer {limit.text}{self._stray_answer}; whether it was done is unknown"
+        return DoubtfulCall(said, "TimeoutError")
 
     def _lost(self, tool: str, transport: ServerProgram | ServerSite) -> DoubtfulCall:
         return DoubtfulCall(
@@ -315,7 +316,7 @@ class ServerConnection:
 
         found = _first(error)
         if isinstance(found, TimeoutException) or (isinstance(found, MCPError) and found.code == REQUEST_TIMEOUT):
-            return "does not answer in time"
+            return f"does not answer in time{self._stray_answer}"
         if self.address.url and isinstance(found, ConnectError):
             place = one_line(urlsplit(self.address.url).netloc.rpartition("@")[2], _MAX_REASON_CHARS)
             return f"cannot be reached at {place}: {_reason(error)}; is it running, and is its URL right?"
@@ -324,6 +325,11 @@ class ServerConnection:
     def _failure(self, what: str) -> EnvironmentFailure:
         advice = "; to see why, run its command in a terminal" if self._transport.has_exited else ""
         return EnvironmentFailure(f"the MCP server {self.address.name} {what}{self._last_words}{advice}")
+
+    @property
+    def _stray_answer(self) -> str:
+        stray = self._transport.stray_answer
+        return stray and f", and the server {stray}"
 
     @property
     def _last_words(self) -> str:

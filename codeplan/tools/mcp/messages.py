@@ -192,17 +192,33 @@ def _fill_in(tool: Any) -> None:
 
 
 def _fill_in_server(result: dict[str, Any]) -> None:
-    """Fill in what a server does not say of itself, on which nothing depends."""
+    """Fill in what a server does not say of itself, and take out what breaks the protocol. Nothing depends on it."""
     if result.get("capabilities") is None:
         result["capabilities"] = {}
     if isinstance(info := result.get("serverInfo") or {}, dict):
-        result["serverInfo"] = {**info, **{name: info.get(name) or "unknown" for name in ("name", "version")}}
+        named = {name: _as_text(info.get(name) or "unknown") for name in ("name", "version")}
+        result["serverInfo"] = {**info, **named}
+    while fault := _fault_of("initialize", result):
+        outer, inner = [*fault.partition(": ")[0].split("."), ""][:2]
+        holder, field = (result[outer], inner) if outer in ("capabilities", "serverInfo") else (result, outer)
+        if field not in holder or field in _SAID_OF_SERVERS:
+            return
+        del holder[field]
+
+
+_SAID_OF_SERVERS: Final = frozenset({"protocolVersion", "capabilities", "serverInfo", "name", "version"})
+"""What a server must say of itself."""
 
 
 def _keep_content(result: dict[str, Any]) -> None:
     """Keep the readable parts of a call's answer. Structured content alone is an answer, also an empty object."""
     structured = result.get("structuredContent")
     parts = result.get("content")
+    if isinstance(parts, dict) and "type" not in parts and structured is None:  # the data without anything around it
+        structured = result["structuredContent"] = result.pop("content")
+        parts = []
+    elif isinstance(parts, str | dict):
+        parts = [parts]
     if not isinstance(parts, list):
         if structured is None:
             return
@@ -221,8 +237,10 @@ def _as_text(value: Any) -> str:
 
 def _readable(part: Any) -> Any:
     """The part, without hints for a client that break the protocol; None if it cannot be read. A text may be written as
-    a number, or as what it is the JSON of.
+    a number, as what it is the JSON of, or without its part around it.
     """
+    if isinstance(part, str):
+        part = {"type": "text", "text": part}
     if not _fault_of("tools/call", {"content": [part]}):
         return part
     if not isinstance(part, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -73,6 +74,9 @@ class ServerProgram:
         """Why the connection ended, in words that follow the server's name; empty if it is open."""
         self.has_exited = False
         """Whether the connection ended because the program did."""
+        self.stray_answer = ""
+        """What is wrong with an answer that belongs to no request, in words that follow the server; or empty."""
+        self._sent: set[str] = set()  # the ids of requests without an answer
         self.has_lost_session = False
         """Always false: a program has one session."""
 
@@ -176,6 +180,7 @@ class ServerProgram:
                     message = read_message(line)
                     if isinstance(message, Exception):
                         self._keep_last(self._noise, line)
+                    self._note_answer(message)
                     if self.gate.lets_pass(message, len(line)):
                         await received.send(message)
             except asyncio.IncompleteReadError:
@@ -188,9 +193,23 @@ class ServerProgram:
                 self.fault = f"cannot be read from: {one_line(str(error))}"
         received.close()
 
+    def _note_answer(self, message: Any) -> None:
+        from mcp_types import JSONRPCError, JSONRPCResponse
+
+        answer = getattr(message, "message", None)
+        if isinstance(answer, JSONRPCResponse | JSONRPCError):
+            if str(answer.id) not in self._sent:
+                shown = one_line(json.dumps(answer.id), 40)
+                self.stray_answer = f"sends answers with the id {shown}, which no request has"
+            self._sent.discard(str(answer.id))
+
     async def _write(self, process: asyncio.subprocess.Process, outgoing: Any, received: Any) -> None:
+        from mcp_types import JSONRPCRequest
+
         assert process.stdin is not None
         async for message in outgoing:
+            if isinstance(message.message, JSONRPCRequest):
+                self._sent.add(str(message.message.id))
             data = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
             try:
                 process.stdin.write(data + b"\n")
@@ -300,6 +319,8 @@ class ServerSite:
         self._fault = ""
         self.has_lost_session = False
         """Whether the site does not know the session any more."""
+        self.stray_answer = ""
+        """Always empty: a site answers each request by itself."""
 
     @property
     def fault(self) -> str:

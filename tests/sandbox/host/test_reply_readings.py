@@ -36,6 +36,13 @@ YAML = plan("\nname: pears\non:\n  push:\n    - main\nreturn: 12\n")
 HTML = plan("\n<html>\n<body>\nif start_from here\n</body>\n</html>\n")
 DOCUMENTED = '"""Count pears.\n\nThe plan:\nlook, count.\n"""\n' + LETTER
 SHIFTED = "".join(f"   {line}\n" if line.startswith((" ", "def")) else f"{line}\n" for line in LETTER.splitlines())
+IN_JSON = plan(json.dumps({"code": SQL}), "'''", prefix="r")
+MARGINS = {"prompts": ">>> ", "line numbers": "{:>3} | ", "numbers with colons": "{}: ", "added lines": "+"}
+
+
+def in_margin(code: str, margin: str) -> str:
+    return "".join(f"{margin.format(number)}{line}\n" for number, line in enumerate(code.splitlines(), 1))
+
 
 WHOLE: dict[str, tuple[str, str]] = {
     "a letter": (LETTER, LETTER),
@@ -72,6 +79,11 @@ WHOLE: dict[str, tuple[str, str]] = {
     "a thought behind": (f"```python\n{MARKDOWN}```\n<think>Is that right? Yes.</think>\nDone.", MARKDOWN),
     "a thought on the line of the fence": (f"```python\n{LETTER}```<think>Right?</think>\n", LETTER),
     "a thought with a plan in front": (f"<thought>\n```\n{SQL}```\n</thought>\n```\n{LETTER}```", LETTER),
+    "a thought with a plan, in Mistral's marks": (f"[THINK]\n{SQL}[/THINK]\n{LETTER}", LETTER),
+    "a thought with a plan, in gpt-oss' channels": (
+        f"<|channel|>analysis<|message|>Maybe\n{SQL}<|end|><|start|>assistant<|channel|>final<|message|>{LETTER}",
+        LETTER,
+    ),
     "a tag of thoughts in a text": (plan("Say '</think>'\nnow."), plan("Say '</think>'\nnow.")),
     "smolagents' end of code": (f"Thought: hm\nCode:\n```py\n{MARKDOWN}```<end_code>", MARKDOWN),
     "a fence that a tag closes": (f"```python\n{LETTER}</code>", LETTER),
@@ -83,9 +95,21 @@ WHOLE: dict[str, tuple[str, str]] = {
     "a fence that closes on the last line": (f"```python\n{LETTER.rstrip()}```\n\nThis counts.", LETTER),
     "a field of JSON": (json.dumps({"thought": "I count.", "code": MARKDOWN}), MARKDOWN),
     "a field of JSON in a fence": (f"```json\n{json.dumps({'thought': 'I count.', 'code': SQL})}\n```", SQL),
+    "a call of a tool": (
+        f"<tool_call>\n{json.dumps({'name': 'python', 'arguments': {'code': SQL}})}\n</tool_call>",
+        SQL,
+    ),
+    "a list of calls with arguments in a text": (
+        f"I count.\n{json.dumps([{'id': 'c', 'function': {'arguments': json.dumps({'code': MARKDOWN})}}])}",
+        MARKDOWN,
+    ),
+    "JSON that a tag closes": (f"{json.dumps({'thought': 'I count.', 'code': LETTER})}</code>", LETTER),
+    "a plan with JSON of a plan in a text": (IN_JSON, IN_JSON),
     "escaped as JSON": (f"```python\n{json.dumps(LETTER)[1:-1]}\n```", LETTER),
     "escaped as HTML": (f"```python\n{html.escape(LETTER)}```", LETTER),
     "a quotation": ("".join(f"> {line}\n" for line in f"Here:\n```python\n{LETTER}```".splitlines()), LETTER),
+    **{f"{name}, alone": (in_margin(LETTER, margin), LETTER) for name, margin in MARGINS.items()},
+    **{f"{name}, in a fence": (f"So:\n```\n{in_margin(SQL, margin)}```\n", SQL) for name, margin in MARGINS.items()},
     "tags in place of a fence": (f"Thoughts: hm.\n<code>\n{LETTER}</code>\n", LETTER),
     "a question about it behind": (f"```python\n{MARKDOWN}```\nIs that what you want?", MARKDOWN),
 }

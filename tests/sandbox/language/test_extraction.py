@@ -178,3 +178,8 @@ def test_the_plan_stands_after_the_last_thought(thoughts: int) -> None:
 )
 def test_a_reply_is_prose_only_without_any_code(reply: str, words: str) -> None:
     assert prose_of(reply) == words
+
+
+@pytest.mark.parametrize("margin", [">>> ", "1 | ", "12: ", "+"])
+def test_code_behind_a_margin_is_no_question(margin: str) -> None:
+    assert prose_of(f"Here it is:\n{margin}def solution(agent):\n{margin}    return agent.look()\n") == ""

@@ -110,6 +110,14 @@ def test_a_text_is_read_whatever_it_is_written_as(part):
     assert value_of(lambda h, n: h.answer(n, {"content": [part], "isError": None})) == told
 
 
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [("hi", "hi"), (["hi"], "hi"), ({"type": "text", "text": "hi"}, "hi"), ({"pears": 12}, {"pears": 12})],
+)
+def test_content_without_its_part_or_list_is_an_answer(content, value):
+    assert value_of(lambda h, n: h.answer(n, {"content": content})) == value
+
+
 # ------------------------------------------------------------------ lists of tools
 
 
@@ -145,7 +153,18 @@ def test_a_tool_that_is_listed_twice_keeps_its_name():
     assert opened(f"[{GOOD}, {GOOD}]") == (["good"], [])
 
 
-@pytest.mark.parametrize("info", ['"serverInfo": {"name": "x"}', '"serverInfo": null', '"capabilities": null'])
+@pytest.mark.parametrize(
+    "info",
+    [
+        '"serverInfo": {"name": "x"}',
+        '"serverInfo": null',
+        '"serverInfo": {"name": "x", "version": 1, "title": 2}',
+        '"capabilities": null',
+        '"capabilities": {"tools": [{"name": "echo"}]}',
+        '"capabilities": {"tools": true, "logging": true, "tasks": {"list": true, "cancel": true}}',
+        '"instructions": ["one", "two"]',
+    ],
+)
 def test_a_server_need_not_say_who_it_is(info):
     address = raw("echo", INITIALIZE=f'{{"protocolVersion": "2025-06-18", {info}}}')
     with McpServers([address], seconds=20) as servers:

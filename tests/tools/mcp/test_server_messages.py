@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from codeplan.errors import AgentError
+from codeplan.tools.failures import DoubtfulCall
 from codeplan.tools.mcp import McpServers, ServerAddress
 from codeplan.tools.mcp.messages import read_message
 
@@ -100,3 +101,14 @@ def test_a_servers_own_word_for_an_unreadable_message_is_an_error_that_it_answer
 )
 def test_what_is_no_answer_stays_none(line):
     assert isinstance(read_message(line), ValueError)
+
+
+@pytest.mark.parametrize("number", ["null", "7000", '"call-1"'])
+def test_an_answer_to_no_request_is_named_when_none_comes(number):
+    line = b'{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"bad"}}' % number.encode()
+    address = ServerAddress("loose", command=(sys.executable, "-c", SERVER, repr(line)))
+    with (
+        McpServers([address], seconds=1, notify=lambda _: None) as servers,
+        pytest.raises(DoubtfulCall, match="sends answers with the id .*, which no request has; whether it was done"),
+    ):
+        servers.tools[0].call({})
