@@ -461,12 +461,16 @@ def writable_owner(owner: Any) -> Any:
 
 
 def read_of_data(value: Any, name: str) -> Any:
-    """Read a method such as ``(5).__add__`` or ``iter(x).__next__``; None if there is none that plans may call."""
-    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(value) in VISIBLE_TYPES else _OF_ITERATORS
+    """Read a method such as ``(5).__add__``, ``super(bool, True).__add__`` or ``iter(x).__next__``.
+
+    None if there is none that plans may call.
+    """
+    owner = _SUPER_SELF(value) if type(value) is super else value
+    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(owner) in VISIBLE_TYPES else _OF_ITERATORS
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
-    return found if type(found) in _BOUND_METHODS and found.__self__ is value else None
+    return found if type(found) in _BOUND_METHODS and found.__self__ is owner else None
 
 
 _OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})

@@ -760,7 +760,8 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
         def run(self) -> Steps:
             """Wait, and call the function."""
             if not (yield Wait(lambda: self._is_cancelled, seconds_of(self.interval), "the timer runs")):
-                yield from THREADS.call(self.function, *self.args, **self.kwargs)
+                return (yield from THREADS.call(self.function, *self.args, **self.kwargs))
+            return None
 
     mark_class(Timer, shared=True)
     mains: list[Thread] = []

@@ -10,7 +10,7 @@ from typing import Any, Final
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
 from codeplan.sandbox.runtime.classes import mark_class
 from codeplan.sandbox.runtime.module_names import split_names
-from codeplan.sandbox.runtime.switching import THREADS, Steps, Wait, waiting
+from codeplan.sandbox.runtime.switching import THREADS, EndedIteration, Steps, Wait, waiting
 
 _FOREVER: Final = -1
 
@@ -321,7 +321,7 @@ class ThreadCondition:
     @waiting
     def wait_for(self, predicate: Any, timeout: float | None = None) -> Steps:
         """Wait until the predicate is true, and return its value."""
-        while not (value := predicate()):
+        while not (value := (yield from THREADS.call(predicate))):
             if not (yield from THREADS.call(self.wait, timeout)):
                 return predicate()
         return value
@@ -367,7 +367,14 @@ class ThreadBarrier:
                 raise BrokenBarrierError
             return number
         if self._action is not None:
-            yield from THREADS.call(self._action)
+            try:
+                ended = yield from THREADS.call(self._action)
+            except Exception:
+                self.abort()
+                raise
+            if type(ended) is EndedIteration:
+                self.abort()
+                return ended
         self._rounds, self.n_waiting = this_round + 1, 0
         return number
 
