@@ -1,7 +1,7 @@
 """The second form of a plan's functions, for its threads: generators that yield where they may wait.
 
-``def f(q): item = q.get(); use(item)`` becomes, beside itself and with its guards, ``def f(q): item = _arrive_(yield from
-_wait_(q.get)); _arrive_(yield from _wait_(use, item))``. What is called decides whether it waits (see
+``def f(q): item = q.get(); use(item)`` becomes, beside itself and with its guards, ``def f(q): item = _arrive_(yield
+from _wait_(q.get)); _arrive_(yield from _wait_(use, item))``. What is called decides whether it waits (see
 ``runtime.switching``). A StopIteration, which no generator can raise, goes through as a value.
 """
 

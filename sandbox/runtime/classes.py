@@ -341,12 +341,15 @@ def _is_of_runtime(owner: Any, name: str, function: object) -> bool:
 def _unbound(method: FunctionType) -> Callable[..., Any]:
     """Return a method of the runtime that takes the plan's own objects alone: it would write to any class."""
 
-    def unbound(self: Any, /, *args: Any, **named: Any) -> Any:
-        if not is_plan_class(type(self)):
+    first = method.__code__.co_varnames[0] if method.__code__.co_argcount else ""
+
+    def unbound(*args: Any, **named: Any) -> Any:
+        owner = args[0] if args else named.get(first)
+        if not is_plan_class(type(owner)) and (args or not first or first in named):
             raise TypeError(
-                f"{method.__name__} is for objects of the plan, not for {with_article(type(self).__name__)}"
+                f"{method.__name__} is for objects of the plan, not for {with_article(type(owner).__name__)}"
             )
-        return method(self, *args, **named)
+        return method(*args, **named)
 
     unbound.__name__, unbound.__qualname__, unbound.__doc__ = method.__name__, method.__qualname__, method.__doc__
     unbound.__module__ = "builtins"
@@ -426,13 +429,14 @@ def _require_name(names: tuple[Any, ...], method: str) -> None:
 
 
 def writable_class(owner: Any) -> Any:
-    """Return ``owner`` if it is a class of the plan, to which a plan may add methods such as ``__repr__``.
+    """Return ``owner`` if it is a class of the plan, to which a plan may add methods such as ``__repr__``, or an object
+    of one, whose attributes of such names Python does not call.
 
-    Raises: AttributeError: it is not.
+    Raises: AttributeError: it is neither.
     """
-    if is_own_class(owner):
+    if is_own_class(owner) or (is_plan_class(type(owner)) and not is_class(owner)):
         return owner
-    raise AttributeError("methods of this name can be written to classes of the plan only")
+    raise AttributeError("methods of this name can be written to classes of the plan and their objects only")
 
 
 WRITERS: dict[type, Callable[[Any], Any]] = {}
@@ -467,6 +471,8 @@ def read_of_data(value: Any, name: str) -> Any:
     """
     owner = _SUPER_SELF(value) if type(value) is super else value
     readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(owner) in VISIBLE_TYPES else _OF_ITERATORS
+    if owner is None and value is not None:  # super(C, None) is bound to nothing
+        owner, readable = value, _OF_OBJECTS
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
@@ -476,6 +482,7 @@ def read_of_data(value: Any, name: str) -> Any:
 _OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})
 """Methods that copy what they hold by Python's own ``copy``, which tells addresses."""
 
+_OF_OBJECTS: Final = frozenset({"__eq__", "__ge__", "__gt__", "__hash__", "__le__", "__lt__", "__ne__"})
 _OF_ITERATORS: Final = frozenset({"__iter__", "__next__", "__repr__", "__str__"})
 _BOUND_METHODS: Final = (MethodWrapperType, BuiltinFunctionType)
 

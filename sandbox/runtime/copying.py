@@ -183,6 +183,8 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
     if kind in _NOT_COPIED:
         raise TypeError(f"cannot copy '{kind.__name__}' object")
     base: Any = next(b for b in kind.__mro__ if b.__flags__ & _IMMUTABLE)
+    if base is set:  # as in Python, by the constructor
+        return kind([change(part) for part in value])
     try:
         if issubclass(base, BaseException):
             return base.__new__(kind, *value.args)

@@ -129,7 +129,8 @@ class SizeGuard:
                 self._check_bits(_bits(number) if _is_int(number) else 0, MAX_MODULUS_BITS)
         elif _is_int(b) and (_is_int(a) or type(a) is Fraction):
             exponent = int.__int__(b)
-            self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)))
+            grows = not _is_int(a) or int.__abs__(a) > 1
+            self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)) if grows else 1)
 
     def check_text(self, length: int) -> None:
         """Check the length of a text or bytes that an operation has made."""

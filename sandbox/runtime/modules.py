@@ -455,6 +455,30 @@ class _ContextWriter:
 
 WRITERS[decimal.Context] = _ContextWriter
 
+
+class _DefaultWriter:
+    """Writes what makes the defaults of a ``defaultdict``."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner: Any) -> None:
+        object.__setattr__(self, "_owner", owner)
+
+    def __getattr__(self, name: str) -> Any:
+        self._require(name)
+        return self._owner.default_factory
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._require(name)
+        self._owner.default_factory = value
+
+    def _require(self, name: str) -> None:
+        if name != "default_factory":
+            raise AttributeError(f"'collections.defaultdict' object has no attribute '{name}'")
+
+
+WRITERS[collections.defaultdict] = _DefaultWriter
+
 _COPIED_NAMES = ("__module__", "__name__", "__qualname__", "__doc__")
 
 

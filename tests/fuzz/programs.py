@@ -26,7 +26,9 @@ from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.cage.host_traces import hide_addresses
 from codeplan.types import Failed, Finished, Rejected, Stopped
 
-_RULES_OF_LINES: Final = frozenset({"stmt", "act", "thread", "tame", "body", "methodbody", "fixedbody", "genbody", "cobody"})
+_RULES_OF_LINES: Final = frozenset(
+    {"stmt", "act", "thread", "tame", "body", "methodbody", "fixedbody", "genbody", "cobody"}
+)
 _RULES_OF_BLOCKS: Final = _RULES_OF_LINES | {"member", "header", "special"}
 _REFERENCE: Final = re.compile(r"<([a-z_0-9]+)>")
 _GIVEN: Final = frozenset({"loc", "name", "cls", "fun", "gen", "co", "new", "fresh"})
@@ -371,7 +373,7 @@ def output_as_plan(source: str) -> str | Rejected:
 
 
 _NOISE: Final = re.compile(
-    r"^Exception in (?:server|worker|Thread-\d+)(?: \(\w+\))?: .*\n"
+    r"^Exception in (?:server|worker|Thread-\d+)(?: \(\w+\))?: .*\n|^getattr __(?:deepcopy|setstate)__\n"
     r"|(?:solution\.)?<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|\b_thread\.|; it has a key of this name: write \['\w+'\]",
     re.MULTILINE,
 )
