@@ -25,7 +25,7 @@ def solution(agent, start_from=1):
     for owner in owners:
         for door in doors:
             field = '{0.' + door + '}'
-            for fill in (lambda: field.format(owner), lambda: ('{a.' + door + '}').format_map({'a': owner}), lambda: str.format(field, owner), lambda: Text(field).format(owner), lambda: ('{x.' + door + '}').format_map(Names()), lambda: '{:{0.' + door + '}}'.format(owner), lambda: string.Formatter().format(field, owner)):
+            for fill in (lambda: field.format(owner), lambda: ('{a.' + door + '}').format_map({'a': owner}), lambda: str.format(field, owner), lambda: Text(field).format(owner), lambda: ('{x.' + door + '}').format_map(Names()), lambda: ('{1:{0.' + door + '}}').format(owner, ''), lambda: string.Formatter().format(field, owner)):
                 try:
                     found = fill()
                 except Exception:
