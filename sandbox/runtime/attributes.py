@@ -184,6 +184,8 @@ ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     set: ALLOWED_ATTRIBUTES[set],
     frozenset: ALLOWED_ATTRIBUTES[frozenset],
     Counter: ALLOWED_ATTRIBUTES[Counter],
+    defaultdict: ALLOWED_ATTRIBUTES[defaultdict],
+    deque: ALLOWED_ATTRIBUTES[deque],
     OrderedDict: ALLOWED_ATTRIBUTES[OrderedDict],
     **MODULE_TYPE_ATTRIBUTES,
 }
@@ -374,7 +376,8 @@ def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
         return getattr(kind, name)
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
         return read_of_type(kind, name, texts)
-    raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
+    shown = f"{kind.__module__}.{kind.__name__}" if kind.__module__ == "datetime" else kind.__name__
+    raise AttributeError(f"type object '{shown}' has no attribute '{name}'")
 
 
 _DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace")

@@ -212,8 +212,10 @@ def _make_class(name: Any, bases: Any, namespace: Any) -> Any:
 
     Raises: TypeError: a base or a name is not one of these.
     """
-    if (type(name), type(bases), type(namespace)) != (str, tuple, dict):
-        raise TypeError("type() takes a name, a tuple of bases and a dict")
+    for number, (given, kind) in enumerate(((name, str), (bases, tuple), (namespace, dict)), start=1):
+        if type(given) is not kind:
+            what = type(given).__name__
+            raise TypeError(f"type.__new__() argument {number} must be {kind.__name__}, not {what}")
     _require_bases(bases)
     for key in namespace:
         if type(key) is not str or (is_reserved(key) and key not in DEFINABLE_DUNDERS) or not _is_definable(key):

@@ -398,7 +398,7 @@ def make_named_tuple(
     """``collections.namedtuple``, for names that are exact texts: it compiles them."""
     if type(typename) is not str:
         raise TypeError("Type names and field names must be strings")
-    names = field_names.replace(",", " ").split() if type(field_names) is str else list(field_names)
+    names = field_names.replace(",", " ").split() if type(field_names) is str else [str(name) for name in field_names]
     if not all(type(name) is str for name in names):
         raise TypeError("Type names and field names must be strings")
     make: Any = collections.namedtuple

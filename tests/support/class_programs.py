@@ -1762,4 +1762,45 @@ for use in (lambda: E.__str__(value=1), lambda: E.__str__()):
         use()
     except TypeError as e:
         print(e)
+## copies of methods and modules
+import copy, math
+class A:
+    def __init__(self):
+        self.v = [1]
+    def get(self):
+        return self.v
+a = A()
+own, b = copy.copy(a.get), copy.deepcopy([a, a.get])
+a.v.append(2)
+b[0].v.append(3)
+print(own(), b[1]())
+try:
+    copy.deepcopy([math])
+except TypeError as e:
+    print(e)
+## a walrus in a decorator binds where the function is defined
+def passed(x):
+    return lambda c: c
+def f():
+    @passed(first := 1)
+    class A(passed(third := 3)(object)): pass
+    @passed(second := 2)
+    def g(): pass
+    def read():
+        return first, second, third
+    return read()
+print(f())
+## errors and members of Python's own types
+import datetime, decimal
+from collections import defaultdict, deque, namedtuple
+class N:
+    def __str__(self):
+        return 'fine'
+print(namedtuple('T', [N(), 'b'])(1, 2), defaultdict.fromkeys('ab', 1), list(map(deque.popleft, [deque([1])])))
+print(decimal.Context().flags[decimal.Inexact], decimal.getcontext().traps[decimal.DivisionByZero])
+for use in (lambda: datetime.date.nothing, lambda: type(1, (), {}), lambda: type('A', 1, {}), lambda: type('A', (), 1)):
+    try:
+        use()
+    except (AttributeError, TypeError) as e:
+        print(e)
 """)
