@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import datetime
+import decimal
 import re
+import sys
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -191,8 +194,12 @@ ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 """Readable attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
-_QUALIFIED_NAMES = {
-    kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)
+_QUALIFIED_NAMES: dict[type, str] = {
+    kind: f"{kind.__module__}.{kind.__name__}"
+    for kind in (
+        *(defaultdict, OrderedDict, deque, re.Pattern, re.Match, decimal.Decimal, type(sys.version_info)),
+        *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
+    )
 }
 """Python's names for types that are written in C and belong to a module."""
 
@@ -376,8 +383,7 @@ def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
         return getattr(kind, name)
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
         return read_of_type(kind, name, texts)
-    shown = f"{kind.__module__}.{kind.__name__}" if kind.__module__ == "datetime" else kind.__name__
-    raise AttributeError(f"type object '{shown}' has no attribute '{name}'")
+    raise AttributeError(f"type object '{_QUALIFIED_NAMES.get(kind, kind.__name__)}' has no attribute '{name}'")
 
 
 _DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace")

@@ -117,6 +117,7 @@ class PlanType(metaclass=_TypeOfTypes):
 
 
 PlanType.__name__ = PlanType.__qualname__ = "type"
+PlanType.__module__ = "builtins"
 
 VISIBLE_TYPES: set[type] = {
     *BASE_TYPES,
@@ -214,7 +215,7 @@ def _make_class(name: Any, bases: Any, namespace: Any) -> Any:
     """
     for number, (given, kind) in enumerate(((name, str), (bases, tuple), (namespace, dict)), start=1):
         if type(given) is not kind:
-            what = type(given).__name__
+            what = "None" if given is None else type(given).__name__
             raise TypeError(f"type.__new__() argument {number} must be {kind.__name__}, not {what}")
     _require_bases(bases)
     for key in namespace:

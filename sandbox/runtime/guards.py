@@ -18,6 +18,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
+from types import FunctionType
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
@@ -70,6 +71,15 @@ def set_name(name: str, function: _Function) -> _Function:
     function.__qualname__ = function.__name__ = name
     function.__module__ = "builtins"
     return function
+
+
+def show_as(module: str, *kinds: type) -> None:
+    """Give the methods of these classes the names that they have in Python's errors."""
+    for kind in kinds:
+        for method in vars(kind).values():
+            if type(method) is FunctionType:
+                method.__module__, method.__qualname__ = module, f"{kind.__name__}.{method.__name__}"
+        kind.__module__, kind.__qualname__ = module, kind.__name__
 
 
 class SizeGuard:

@@ -128,7 +128,10 @@ class ModuleMaker:
         of_classes = class_members(self._functions["context"])
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
-            "ast": lambda: {**SYNTAX_MEMBERS, "literal_eval": self._functions["literal_eval"]},
+            "ast": lambda: {
+                **SYNTAX_MEMBERS,
+                "literal_eval": set_name("literal_eval", self._functions["literal_eval"]),
+            },
             **{name: partial(dict, members) for name, members in compression_members(self._size_guard).items()},
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
@@ -433,10 +436,10 @@ def check_precision(precision: Any) -> None:
 
 
 class _ContextWriter:
-    """Writes precision and rounding of a decimal context."""
+    """Writes a decimal context, but for its exponents and traps."""
 
     __slots__ = ("_context",)
-    _NAMES = ("prec", "rounding")
+    _NAMES = ("capitals", "clamp", "prec", "rounding")
 
     def __init__(self, context: decimal.Context) -> None:
         object.__setattr__(self, "_context", context)

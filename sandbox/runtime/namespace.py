@@ -391,6 +391,10 @@ class PlanRuntime:
         self._builtins[name] = modules[module] if member is None else modules[module].members[member]
 
 
+for _builtin in (PlanRuntime._dir, PlanRuntime._eval, PlanRuntime._locals, PlanRuntime._vars):
+    set_name(_builtin.__name__.removeprefix("_"), _builtin)
+
+
 def plan_variables(namespace: dict[str, object]) -> dict[str, object]:
     """Return the plan's own variables, which a checkpoint saves."""
     return {name: value for name, value in namespace.items() if _is_plans_own(name)}
