@@ -374,7 +374,7 @@ def output_as_plan(source: str) -> str | Rejected:
 
 _NOISE: Final = re.compile(
     r"^Exception in (?:server|worker|Thread-\d+)(?: \(\w+\))?: .*\n|^getattr __(?:deepcopy|setstate)__\n"
-    r"|(?:solution\.)?<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|\b_thread\.|; it has a key of this name: write \['\w+'\]",
+    r"|(?:solution\.)?<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|\b_thread\.|\b_(?=local\b)|; it has a key of this name: write \['\w+'\]",
     re.MULTILINE,
 )
 
