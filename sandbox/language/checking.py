@@ -11,7 +11,7 @@ import difflib
 import inspect
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 from codeplan.sandbox.language.argument_types import constant_of, may_fit
@@ -329,6 +329,7 @@ class PlanNames:
         self._reach = _names_read_by_functions(self._parts)
         known = before.names - self._given - self._outside
         self._kept, self._lost = (frozenset(), known) if before.starts_over else (known, frozenset())
+        self._postponed = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in imported)
         self._last_step_line = max((p.node.lineno for p in outline.steps), default=sys.maxsize)
 
     @property
@@ -388,7 +389,11 @@ class PlanNames:
                 if name not in f.binds and not is_reserved(name):
                     self._check_read(name, node, part, before, problems)
             for name, node in f.deferred_reads.items():
-                if name not in self._anywhere | self._given | self._kept and not is_reserved(name):
+                if (
+                    name not in self._anywhere | self._given | self._kept
+                    and not is_reserved(name)
+                    and not self._is_expected(node)
+                ):
                     problems.add(node, "name-undefined", self._undefined_message(name))
             before |= f.binds
 
@@ -413,8 +418,28 @@ class PlanNames:
                 f"`{name}` is read here, but first set in step {step}; {why}set it in this step or above the first"
             )
             problems.add(node, "name-unset", message)
-        else:
+        elif not self._is_expected(node):
             problems.add(node, "name-undefined", self._undefined_message(name))
+
+    def _is_expected(self, node: ast.AST) -> bool:
+        """Return whether the plan catches the NameError of this read, or nothing reads the annotation that it is in."""
+        if self._postponed and node in self._annotations:
+            return True
+        return any(node.lineno in lines for lines in self._expected_lines)  # type: ignore[attr-defined]
+
+    @cached_property
+    def _annotations(self) -> set[ast.AST]:
+        fields = [n for part, _ in self._parts for s in part.body for n in ast.walk(s) if isinstance(n, ast.AnnAssign)]
+        return {n for field in fields for n in ast.walk(field.annotation)}
+
+    @cached_property
+    def _expected_lines(self) -> list[range]:
+        tries = [n for part, _ in self._parts for s in part.body for n in ast.walk(s) if isinstance(n, ast.Try)]
+        return [
+            range(t.body[0].lineno, (t.body[-1].end_lineno or t.body[-1].lineno) + 1)
+            for t in tries
+            if any(is_name(n, "NameError") for h in t.handlers if h.type for n in ast.walk(h.type))
+        ]
 
     def _defining_step(self, name: str) -> int | None:
         """Return the only step that binds this name, if it binds it to a function; otherwise None."""

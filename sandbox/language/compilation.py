@@ -40,7 +40,7 @@ from codeplan.sandbox.language.plan_outline import (
     find_final_replan,
     outline_plan,
 )
-from codeplan.sandbox.language.thread_functions import THREAD_MODULES, ThreadForms
+from codeplan.sandbox.language.thread_functions import THREAD_MODULES, ThreadForms, without_form
 from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
@@ -244,11 +244,13 @@ def set_qualnames(code: CodeType, solution: FunctionDefinition | None) -> CodeTy
 
 def _qualify(code: CodeType, around: str) -> CodeType:
     """Name a function or a class's body after what stands around it; a class's body stores its own name."""
-    name = f"{around}.{code.co_name}" if around else code.co_name
+    own = without_form(code.co_name)
+    name = f"{around}.{own}" if around else own
     is_class = not code.co_flags & inspect.CO_OPTIMIZED
     constants = tuple(name if is_class and c == code.co_qualname else c for c in code.co_consts)
     inside = name if is_class else f"{name}.<locals>"
-    return _map_inner_code(code.replace(co_qualname=name, co_consts=constants), lambda inner: _qualify(inner, inside))
+    named = code.replace(co_name=own, co_qualname=name, co_consts=constants)
+    return _map_inner_code(named, lambda inner: _qualify(inner, inside))
 
 
 def _map_inner_code(code: CodeType, change: Callable[[CodeType], CodeType]) -> CodeType:

@@ -92,10 +92,12 @@ def _iterate_bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
         node = stack.pop()
         yield from _own_names(node)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            stack += default_values(node)
+            stack += [*default_values(node), *getattr(node, "decorator_list", ())]
         elif isinstance(node, ast.comprehension):
             stack += [node.iter, *node.ifs]
-        elif not isinstance(node, ast.ClassDef):
+        elif isinstance(node, ast.ClassDef):
+            stack += [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
+        else:
             stack += children(node)
 
 

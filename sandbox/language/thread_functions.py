@@ -1,7 +1,8 @@
 """The second form of a plan's functions, for its threads: generators that yield where they may wait.
 
-``def f(q): item = q.get(); use(item)`` becomes, beside itself and with its guards, ``def f(q): item = yield from
-_wait_(q.get); yield from _wait_(use, item)``. What is called decides whether it waits (see ``runtime.switching``).
+``def f(q): item = q.get(); use(item)`` becomes, beside itself and with its guards, ``def f(q): item = _arrive_(yield
+from _wait_(q.get)); _arrive_(yield from _wait_(use, item))``. What is called decides whether it waits (see
+``runtime.switching``). A StopIteration, which no generator can raise, goes through as a value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from codeplan.sandbox.language.parsing import call_function, children, is_name, 
 THREAD_MODULES: Final = frozenset({"threading", "concurrent", "concurrent.futures"})
 """Functions have a second form in plans that import one of these."""
 
-FORM_NAME: Final = "__plan_form__"
+_FORM_NAME: Final = "__plan_form_{}__"
 """The name of a second form until the function has it. No plan can read or write it."""
 
 MAX_COPIED: Final = 20_000
@@ -32,6 +33,12 @@ _OWN_SCOPES: Final = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
+
+
+def without_form(name: str) -> str:
+    """The name of a function, given that of its second form or its own."""
+    start, _, end = _FORM_NAME.partition("{}")
+    return name[len(start) : -len(end)] if name.startswith(start) and name.endswith(end) else name
 
 
 class ThreadForms:
@@ -51,15 +58,19 @@ class ThreadForms:
         self._left -= sum(1 for statement in function.body for _ in ast.walk(statement))
         if self._left < 0:
             return [function]
-        form = ast.FunctionDef(FORM_NAME, _without_defaults(function.args), copy.deepcopy(function.body), [])
+        name = _FORM_NAME.format(function.name)
+        form = ast.FunctionDef(name, _without_defaults(function.args), copy.deepcopy(function.body), [])
         if sys.version_info >= (3, 12):
             form.type_params = []
         change = _Waits()
         form.body = [cast(ast.stmt, change.visit(statement)) for statement in form.body]
-        form.body.append(with_location(function, ast.If(ast.Constant(False), [ast.Expr(ast.Yield())], [])))
-        pair = call_function("_pair_", ast.Name(FORM_NAME, ast.Load()))
+        carry = ast.Return(call_function("_ended_", load_name(_ERROR)))
+        handler = ast.ExceptHandler(load_name("_StopIteration_"), _ERROR, [carry])
+        never = ast.If(ast.Constant(False), [ast.Expr(ast.Yield())], [])
+        form.body = [with_location(function, part) for part in (ast.Try(form.body, [handler], [], []), never)]
+        pair = call_function("_pair_", ast.Name(name, ast.Load()))
         function.decorator_list = [with_location(function, pair)]
-        forget = ast.Delete([ast.Name(FORM_NAME, ast.Del())])
+        forget = ast.Delete([ast.Name(name, ast.Del())])
         return [with_location(function, form), function, with_location(function, forget)]
 
 
@@ -93,6 +104,7 @@ def _without_defaults(arguments: ast.arguments) -> ast.arguments:
 
 
 _TAKEN: Final = "_taken_"
+_ERROR: Final = "_error_"
 
 
 def _stored(*names: str) -> ast.Tuple:
@@ -113,15 +125,19 @@ class _Waits(ast.NodeTransformer):
         self.generic_visit(node)
         if not waits:
             return node
-        call = ast.Call(ast.Name("_wait_", ast.Load()), [node.func, *node.args], node.keywords)
-        return with_location(node, ast.YieldFrom(call))
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            call = ast.Call(call_function("_wait_starred_", node.func), node.args, node.keywords)
+        else:
+            call = ast.Call(load_name("_wait_"), [node.func, *node.args], node.keywords)
+        return with_location(node, call_function("_arrive_", ast.YieldFrom(call)))
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """Let each call of ``for x in iter(f, sentinel)`` wait."""
         self.generic_visit(node)
         match node.iter:
-            case ast.Call(args=[ast.YieldFrom(value=ast.Call(args=[ast.Name(id="iter"), called, last])), turns]):
-                pass
+            case ast.Call(args=[ast.Call(args=[ast.YieldFrom(value=ast.Call(args=[_, called, last]) as made)]), turns]):
+                if not is_name(made.args[0], "iter"):
+                    return node
             case _:
                 return node
         if node.orelse:
@@ -130,7 +146,7 @@ class _Waits(ast.NodeTransformer):
         function, sentinel = f"_called_{self._loops}_", f"_last_{self._loops}_"
         call = ast.YieldFrom(call_function("_wait_", load_name(function)))
         take = with_location(node.iter, ast.Assign([ast.Name(_TAKEN, ast.Store())], call))
-        is_last = ast.Compare(load_name(_TAKEN), [ast.Eq()], [load_name(sentinel)])
+        is_last = call_function("_is_last_", load_name(_TAKEN), load_name(sentinel))
         leave = with_location(node.iter, ast.If(is_last, [ast.Break()], []))
         bind = with_location(node.iter, ast.Assign([node.target], load_name(_TAKEN)))
         loop = ast.For(ast.Name("_each_", ast.Store()), turns, [take, leave, bind, *node.body], [])

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import codecs
 import csv
+import datetime
+import decimal
 import re
+import sys
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -23,7 +26,7 @@ from types import (
     MappingProxyType,
     MethodType,
 )
-from typing import Any
+from typing import Any, TypeAlias
 
 from codeplan.sandbox.runtime.classes import (
     BASE_TYPES,
@@ -57,19 +60,25 @@ MAX_NESTING = 2
 CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 
 
-def format_text(size_guard: SizeGuard, template: str, args: tuple[Any, ...] | None, named: Any) -> str:
+Reader: TypeAlias = Callable[[Any, str], Any]
+"""Reads an attribute as a plan does. Raises: AttributeError."""
+
+
+def format_text(
+    size_guard: SizeGuard, template: str, args: tuple[Any, ...] | None, named: Any, read: Reader | None = None
+) -> str:
     """``template.format(*args, **named)``, or ``template.format_map(named)`` if ``args`` is None.
 
-    Raises: ValueError: a field reads an attribute; otherwise what ``str.format`` raises.
+    Raises: ValueError: a field reads an attribute, and ``read`` is None; otherwise what ``str.format`` raises.
     """
-    return _TemplateFields(size_guard, args, named).fill(template, MAX_NESTING)
+    return _TemplateFields(size_guard, args, named, read).fill(template, MAX_NESTING)
 
 
 class _TemplateFields:
     """Fills the fields of one template."""
 
-    def __init__(self, size_guard: SizeGuard, args: tuple[Any, ...] | None, named: Any) -> None:
-        self._size_guard, self._args, self._named = size_guard, args, named
+    def __init__(self, size_guard: SizeGuard, args: tuple[Any, ...] | None, named: Any, read: Reader | None) -> None:
+        self._size_guard, self._args, self._named, self._read = size_guard, args, named, read
         self._automatic: bool | None = None
         self._next = 0
 
@@ -89,9 +98,9 @@ class _TemplateFields:
         first, rest = formatter_field_name_split(name)
         value = self._named[first] if type(first) is str and first else self._positional(first)
         for is_attribute, key in rest:
-            if is_attribute:
+            if is_attribute and self._read is None:
                 raise ValueError(f"format looks up no attributes here ({name!r}); use an f-string")
-            value = value[key]
+            value = self._read(value, str(key)) if is_attribute and self._read is not None else value[key]
         return value
 
     def _positional(self, index: int | str) -> Any:
@@ -177,14 +186,20 @@ ALLOWED_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     tuple: ALLOWED_ATTRIBUTES[tuple],
     set: ALLOWED_ATTRIBUTES[set],
     frozenset: ALLOWED_ATTRIBUTES[frozenset],
-    Counter: ALLOWED_ATTRIBUTES[Counter] - {"fromkeys"},
+    Counter: ALLOWED_ATTRIBUTES[Counter],
+    defaultdict: ALLOWED_ATTRIBUTES[defaultdict],
+    deque: ALLOWED_ATTRIBUTES[deque],
     OrderedDict: ALLOWED_ATTRIBUTES[OrderedDict],
     **MODULE_TYPE_ATTRIBUTES,
 }
 """Readable attributes of types, as in ``map(str.strip, lines)`` and ``dict.fromkeys(names)``."""
 
-_QUALIFIED_NAMES = {
-    kind: f"{kind.__module__}.{kind.__name__}" for kind in (defaultdict, OrderedDict, deque, re.Pattern, re.Match)
+_QUALIFIED_NAMES: dict[type, str] = {
+    kind: f"{kind.__module__}.{kind.__name__}"
+    for kind in (
+        *(defaultdict, OrderedDict, deque, re.Pattern, re.Match, decimal.Decimal, type(sys.version_info)),
+        *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
+    )
 }
 """Python's names for types that are written in C and belong to a module."""
 
@@ -255,7 +270,7 @@ def make_getattr(
     method that tells no address.
     """
     replaced = {**replaced, **_sized_class_methods(size_guard)}
-    texts = guarded_text_methods(size_guard)
+    texts = guarded_text_methods(size_guard, lambda value, name: read_named(value, name))  # it is defined below
     allowed = ALLOWED_ATTRIBUTES
 
     def read_hash(value: Any) -> Any:
@@ -279,6 +294,11 @@ def make_getattr(
         if own is not None and name in own:
             return own[name]
         return _rare_attribute(value, name, texts)
+
+    def read_named(value: Any, name: str) -> Any:
+        if not is_readable(name):
+            raise AttributeError(f"'{name}' is private; use public methods and attributes only")
+        return guarded_getattr(value, name)
 
     return guarded_getattr
 
@@ -363,7 +383,7 @@ def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
         return getattr(kind, name)
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
         return read_of_type(kind, name, texts)
-    raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
+    raise AttributeError(f"type object '{_QUALIFIED_NAMES.get(kind, kind.__name__)}' has no attribute '{name}'")
 
 
 _DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace")
@@ -385,16 +405,16 @@ def _unbound_method(kind: type, name: str) -> object:
     return set_name(f"{kind.__name__}.{name}", exact)
 
 
-def guarded_text_methods(size_guard: SizeGuard) -> TextMethods:
+def guarded_text_methods(size_guard: SizeGuard, read: Reader) -> TextMethods:
     """Return the replaced methods of str and bytes, as functions of the text and the arguments."""
 
     def format_(text: object, /, *args: Any, **named: Any) -> str:
-        return format_text(size_guard, _require_exact_type(text, str), args, named)
+        return format_text(size_guard, _require_exact_type(text, str), args, named, read)
 
     return {
         str: {
             "format": set_name("format", format_),
-            "format_map": _format_map(size_guard),
+            "format_map": _format_map(size_guard, read),
             "encode": _restrict_codecs(str.encode),
             **_padding_methods(str, size_guard),
         },
@@ -403,11 +423,11 @@ def guarded_text_methods(size_guard: SizeGuard) -> TextMethods:
     }
 
 
-def _format_map(size_guard: SizeGuard) -> Callable[..., object]:
+def _format_map(size_guard: SizeGuard, read: Reader) -> Callable[..., object]:
     def format_map(text: object, /, *args: Any, **named: Any) -> object:
         if named or len(args) != 1:
             return "".format_map(*args, **named)  # raises Python's own TypeError
-        return format_text(size_guard, _require_exact_type(text, str), None, args[0])
+        return format_text(size_guard, _require_exact_type(text, str), None, args[0], read)
 
     return set_name("format_map", format_map)
 

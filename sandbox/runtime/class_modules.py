@@ -29,7 +29,7 @@ from codeplan.sandbox.runtime.classes import (
     mark_class,
     require_definable,
 )
-from codeplan.sandbox.runtime.guards import ExitFunction
+from codeplan.sandbox.runtime.guards import ExitFunction, set_name, show_as
 from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
 
@@ -70,14 +70,18 @@ def class_members(guard: Guard) -> dict[str, dict[str, object]]:
         "abc": dict(METACLASSES),
         "contextlib": {"ContextDecorator": _context_decorator(guard), "ExitStack": _exit_stack(guard)},
         "dataclasses": {
-            "asdict": _asdict,
-            "astuple": _astuple,
-            "dataclass": _dataclass,
-            "make_dataclass": _make_dataclass,
+            "asdict": set_name("asdict", _asdict),
+            "astuple": set_name("astuple", _astuple),
+            "dataclass": set_name("dataclass", _dataclass),
+            "make_dataclass": set_name("make_dataclass", _make_dataclass),
         },
         "enum": {**ENUM_CLASSES, **METACLASSES, "EnumType": METACLASSES["EnumMeta"]},
         "types": {"SimpleNamespace": SimpleNamespace},
-        "typing": {"NamedTuple": NAMED_TUPLE, "get_origin": _get_origin, "get_type_hints": _get_type_hints},
+        "typing": {
+            "NamedTuple": NAMED_TUPLE,
+            "get_origin": set_name("get_origin", _get_origin),
+            "get_type_hints": set_name("get_type_hints", _get_type_hints),
+        },
     }
 
 
@@ -93,6 +97,7 @@ def _context_decorator(guard: Guard) -> type:
 
             return inner
 
+    show_as("contextlib", ContextDecorator)
     RUNTIME_BASES.add(ContextDecorator)
     return ContextDecorator
 
@@ -109,6 +114,7 @@ def _exit_stack(guard: Guard) -> type:
             super().push(guard(exit if hasattr(type(exit), "__exit__") else ExitFunction(exit)))
             return exit
 
+    show_as("contextlib", ExitStack)
     ALLOWED_ATTRIBUTES[ExitStack] = ALLOWED_ATTRIBUTES[contextlib.ExitStack]
     return ExitStack
 

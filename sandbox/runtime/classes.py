@@ -117,6 +117,7 @@ class PlanType(metaclass=_TypeOfTypes):
 
 
 PlanType.__name__ = PlanType.__qualname__ = "type"
+PlanType.__module__ = "builtins"
 
 VISIBLE_TYPES: set[type] = {
     *BASE_TYPES,
@@ -212,8 +213,10 @@ def _make_class(name: Any, bases: Any, namespace: Any) -> Any:
 
     Raises: TypeError: a base or a name is not one of these.
     """
-    if (type(name), type(bases), type(namespace)) != (str, tuple, dict):
-        raise TypeError("type() takes a name, a tuple of bases and a dict")
+    for number, (given, kind) in enumerate(((name, str), (bases, tuple), (namespace, dict)), start=1):
+        if type(given) is not kind:
+            what = "None" if given is None else type(given).__name__
+            raise TypeError(f"type.__new__() argument {number} must be {kind.__name__}, not {what}")
     _require_bases(bases)
     for key in namespace:
         if type(key) is not str or (is_reserved(key) and key not in DEFINABLE_DUNDERS) or not _is_definable(key):
@@ -341,12 +344,15 @@ def _is_of_runtime(owner: Any, name: str, function: object) -> bool:
 def _unbound(method: FunctionType) -> Callable[..., Any]:
     """Return a method of the runtime that takes the plan's own objects alone: it would write to any class."""
 
-    def unbound(self: Any, /, *args: Any, **named: Any) -> Any:
-        if not is_plan_class(type(self)):
+    first = method.__code__.co_varnames[0] if method.__code__.co_argcount else ""
+
+    def unbound(*args: Any, **named: Any) -> Any:
+        owner = args[0] if args else named.get(first)
+        if not is_plan_class(type(owner)) and (args or not first or first in named):
             raise TypeError(
-                f"{method.__name__} is for objects of the plan, not for {with_article(type(self).__name__)}"
+                f"{method.__name__} is for objects of the plan, not for {with_article(type(owner).__name__)}"
             )
-        return method(self, *args, **named)
+        return method(*args, **named)
 
     unbound.__name__, unbound.__qualname__, unbound.__doc__ = method.__name__, method.__qualname__, method.__doc__
     unbound.__module__ = "builtins"
@@ -426,13 +432,14 @@ def _require_name(names: tuple[Any, ...], method: str) -> None:
 
 
 def writable_class(owner: Any) -> Any:
-    """Return ``owner`` if it is a class of the plan, to which a plan may add methods such as ``__repr__``.
+    """Return ``owner`` if it is a class of the plan, to which a plan may add methods such as ``__repr__``, or an object
+    of one, whose attributes of such names Python does not call.
 
-    Raises: AttributeError: it is not.
+    Raises: AttributeError: it is neither.
     """
-    if is_own_class(owner):
+    if is_own_class(owner) or (is_plan_class(type(owner)) and not is_class(owner)):
         return owner
-    raise AttributeError("methods of this name can be written to classes of the plan only")
+    raise AttributeError("methods of this name can be written to classes of the plan and their objects only")
 
 
 WRITERS: dict[type, Callable[[Any], Any]] = {}
@@ -461,17 +468,24 @@ def writable_owner(owner: Any) -> Any:
 
 
 def read_of_data(value: Any, name: str) -> Any:
-    """Read a method such as ``(5).__add__`` or ``iter(x).__next__``; None if there is none that plans may call."""
-    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(value) in VISIBLE_TYPES else _OF_ITERATORS
+    """Read a method such as ``(5).__add__``, ``super(bool, True).__add__`` or ``iter(x).__next__``.
+
+    None if there is none that plans may call.
+    """
+    owner = _SUPER_SELF(value) if type(value) is super else value
+    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(owner) in VISIBLE_TYPES else _OF_ITERATORS
+    if owner is None and value is not None:  # super(C, None) is bound to nothing
+        owner, readable = value, _OF_OBJECTS
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
-    return found if type(found) in _BOUND_METHODS and found.__self__ is value else None
+    return found if type(found) in _BOUND_METHODS and found.__self__ is owner else None
 
 
 _OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})
 """Methods that copy what they hold by Python's own ``copy``, which tells addresses."""
 
+_OF_OBJECTS: Final = frozenset({"__eq__", "__ge__", "__gt__", "__hash__", "__le__", "__lt__", "__ne__"})
 _OF_ITERATORS: Final = frozenset({"__iter__", "__next__", "__repr__", "__str__"})
 _BOUND_METHODS: Final = (MethodWrapperType, BuiltinFunctionType)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import RUNTIME_BASES, mark_class
-from codeplan.sandbox.runtime.guards import set_name
+from codeplan.sandbox.runtime.guards import set_name, show_as
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.scheduling import (
     MAX_OPEN_CALLS,
@@ -760,9 +760,11 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
         def run(self) -> Steps:
             """Wait, and call the function."""
             if not (yield Wait(lambda: self._is_cancelled, seconds_of(self.interval), "the timer runs")):
-                yield from THREADS.call(self.function, *self.args, **self.kwargs)
+                return (yield from THREADS.call(self.function, *self.args, **self.kwargs))
+            return None
 
     mark_class(Timer, shared=True)
+    show_as("threading", Thread, Timer)
     mains: list[Thread] = []
 
     def main_thread() -> Thread:
@@ -915,15 +917,11 @@ def make_concurrency_modules(scheduler: Scheduler) -> dict[str, ModuleFacade]:
     }
 
 
-MutualLock.__qualname__ = "Lock"
 for _own in (AwaitedCondition, AwaitedLifoQueue, AwaitedPriorityQueue):
-    _own.__name__ = _own.__qualname__ = _own.__name__.removeprefix("Awaited")
-_kind: type
-for _kind in (*_MADE.values(), Timeout):
-    _kind.__module__ = "asyncio"
-for _kind in (ThreadPoolExecutor, PoolResults):
-    _kind.__module__ = "concurrent.futures"
-PoolFuture.__name__ = PoolFuture.__qualname__ = "Future"
+    _own.__name__ = _own.__name__.removeprefix("Awaited")
+PoolFuture.__name__ = "Future"
+show_as("asyncio", Lock, *_MADE.values(), Timeout, Future, PlanTask, Gathering)
+show_as("concurrent.futures", ThreadPoolExecutor, PoolResults, PoolFuture)
 for _kind, _name in ((ContextToken, "Token"), (PlanContext, "Context")):
     _kind.__module__, _kind.__name__, _kind.__qualname__ = "contextvars", _name, _name
 

@@ -25,6 +25,7 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade
+from codeplan.sandbox.runtime.classes import is_plan_class
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.untrusted.values import NotKnownType
@@ -41,7 +42,6 @@ _ATOMS: Final[frozenset[type]] = frozenset(
         re.Pattern,
         re.Match,
         re.RegexFlag,
-        ModuleFacade,
         AgentProxy,
     }
     | {NotKnownType}
@@ -82,6 +82,8 @@ def copy_members(identities: Identities) -> dict[str, object]:
 
 
 def _is_atom(kind: type) -> bool:
+    if kind is ModuleFacade:
+        raise TypeError("cannot pickle 'module' object")
     return kind in _ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
 
 
@@ -114,12 +116,14 @@ class _DeepCopy:
     def of(self, value: Any) -> Any:
         """Return the copy of a value."""
         kind = type(value)
-        if _is_atom(kind):
+        if _is_atom(kind) and not (kind is types.MethodType and is_plan_class(type(value.__self__))):
             return value
         key = self._number(value)
         if key in self._memo:
             return self._memo[key]
-        if kind is tuple:
+        if kind is types.MethodType and is_plan_class(type(value.__self__)):
+            made: Any = types.MethodType(value.__func__, self.of(value.__self__))
+        elif kind is tuple:
             made = self._tuple(value, key)
         elif kind is frozenset:
             made = frozenset(map(self.of, value))
@@ -183,6 +187,8 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
     if kind in _NOT_COPIED:
         raise TypeError(f"cannot copy '{kind.__name__}' object")
     base: Any = next(b for b in kind.__mro__ if b.__flags__ & _IMMUTABLE)
+    if base is set:  # as in Python, by the constructor
+        return kind([change(part) for part in value])
     try:
         if issubclass(base, BaseException):
             return base.__new__(kind, *value.args)

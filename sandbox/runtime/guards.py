@@ -18,6 +18,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
+from types import FunctionType
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
@@ -70,6 +71,15 @@ def set_name(name: str, function: _Function) -> _Function:
     function.__qualname__ = function.__name__ = name
     function.__module__ = "builtins"
     return function
+
+
+def show_as(module: str, *kinds: type) -> None:
+    """Give the methods of these classes the names that they have in Python's errors."""
+    for kind in kinds:
+        for method in vars(kind).values():
+            if type(method) is FunctionType:
+                method.__module__, method.__qualname__ = module, f"{kind.__name__}.{method.__name__}"
+        kind.__module__, kind.__qualname__ = module, kind.__name__
 
 
 class SizeGuard:
@@ -129,7 +139,8 @@ class SizeGuard:
                 self._check_bits(_bits(number) if _is_int(number) else 0, MAX_MODULUS_BITS)
         elif _is_int(b) and (_is_int(a) or type(a) is Fraction):
             exponent = int.__int__(b)
-            self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)))
+            grows = not _is_int(a) or int.__abs__(a) > 1
+            self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)) if grows else 1)
 
     def check_text(self, length: int) -> None:
         """Check the length of a text or bytes that an operation has made."""

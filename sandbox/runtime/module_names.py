@@ -187,7 +187,7 @@ _MEMBERS: dict[str, str] = {
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
         "byteorder exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
-        "setrecursionlimit stderr stdout version_info"
+        "setrecursionlimit stderr stdout version version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (

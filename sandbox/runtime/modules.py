@@ -128,7 +128,10 @@ class ModuleMaker:
         of_classes = class_members(self._functions["context"])
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
-            "ast": lambda: {**SYNTAX_MEMBERS, "literal_eval": self._functions["literal_eval"]},
+            "ast": lambda: {
+                **SYNTAX_MEMBERS,
+                "literal_eval": set_name("literal_eval", self._functions["literal_eval"]),
+            },
             **{name: partial(dict, members) for name, members in compression_members(self._size_guard).items()},
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
@@ -398,7 +401,7 @@ def make_named_tuple(
     """``collections.namedtuple``, for names that are exact texts: it compiles them."""
     if type(typename) is not str:
         raise TypeError("Type names and field names must be strings")
-    names = field_names.replace(",", " ").split() if type(field_names) is str else list(field_names)
+    names = field_names.replace(",", " ").split() if type(field_names) is str else [str(name) for name in field_names]
     if not all(type(name) is str for name in names):
         raise TypeError("Type names and field names must be strings")
     make: Any = collections.namedtuple
@@ -433,10 +436,10 @@ def check_precision(precision: Any) -> None:
 
 
 class _ContextWriter:
-    """Writes precision and rounding of a decimal context."""
+    """Writes a decimal context, but for its exponents and traps."""
 
     __slots__ = ("_context",)
-    _NAMES = ("prec", "rounding")
+    _NAMES = ("capitals", "clamp", "prec", "rounding")
 
     def __init__(self, context: decimal.Context) -> None:
         object.__setattr__(self, "_context", context)
@@ -454,6 +457,30 @@ class _ContextWriter:
 
 
 WRITERS[decimal.Context] = _ContextWriter
+
+
+class _DefaultWriter:
+    """Writes what makes the defaults of a ``defaultdict``."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner: Any) -> None:
+        object.__setattr__(self, "_owner", owner)
+
+    def __getattr__(self, name: str) -> Any:
+        self._require(name)
+        return self._owner.default_factory
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._require(name)
+        self._owner.default_factory = value
+
+    def _require(self, name: str) -> None:
+        if name != "default_factory":
+            raise AttributeError(f"'collections.defaultdict' object has no attribute '{name}'")
+
+
+WRITERS[collections.defaultdict] = _DefaultWriter
 
 _COPIED_NAMES = ("__module__", "__name__", "__qualname__", "__doc__")
 

@@ -118,7 +118,7 @@ PLAIN_BUILTINS = split_names(
 EXIT_EXCEPTIONS = split_names("GeneratorExit KeyboardInterrupt SystemExit")
 """Exceptions beside Exception that a plan raises and catches by name. One that nothing catches ends the plan."""
 
-CLASS_BUILTINS = split_names("BaseException NotImplemented classmethod object property staticmethod super")
+CLASS_BUILTINS = split_names("BaseException Ellipsis NotImplemented classmethod object property staticmethod super")
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded. A plan derives no
 class from BaseException, and no handler keeps what ends a plan."""
 

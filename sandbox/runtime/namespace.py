@@ -62,7 +62,7 @@ from codeplan.sandbox.runtime.names import (
 )
 from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
-from codeplan.sandbox.runtime.switching import THREADS
+from codeplan.sandbox.runtime.switching import THREADS, EndedIteration, StarredCall, arrive, is_last
 from codeplan.sandbox.runtime.syntax_module import TOO_DEEP, size_problem
 from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
 from codeplan.sandbox.runtime.thread_modules import enter
@@ -316,6 +316,11 @@ class PlanRuntime:
             "_enter_": enter,
             "_pair_": THREADS.pair,
             "_wait_": THREADS.call,
+            "_wait_starred_": StarredCall,
+            "_arrive_": arrive,
+            "_StopIteration_": StopIteration,
+            "_ended_": EndedIteration,
+            "_is_last_": is_last,
             "_begin_": _make_beginner(guarded_getattr, scheduler),
             "_getattr_": guarded_getattr,
             "_import_": self._import,
@@ -384,6 +389,10 @@ class PlanRuntime:
             self._builtins[name] = import_admitted(module, member)
             return
         self._builtins[name] = modules[module] if member is None else modules[module].members[member]
+
+
+for _builtin in (PlanRuntime._dir, PlanRuntime._eval, PlanRuntime._locals, PlanRuntime._vars):
+    set_name(_builtin.__name__.removeprefix("_"), _builtin)
 
 
 def plan_variables(namespace: dict[str, object]) -> dict[str, object]:

@@ -33,6 +33,40 @@ class Wait(NamedTuple):
     what: str
 
 
+class EndedIteration(NamedTuple):
+    """A StopIteration that leaves a function in a thread's steps: no generator can raise it."""
+
+    error: StopIteration
+
+
+def arrive(value: Any) -> Any:
+    """What came out of a call in a thread's steps. Raises: StopIteration."""
+    if type(value) is EndedIteration:
+        raise value.error
+    return value
+
+
+def is_last(taken: Any, sentinel: Any) -> bool:
+    """Return whether ``iter(f, sentinel)`` ends with what came out of a call of ``f``, as Python decides it."""
+    return type(taken) is EndedIteration or sentinel is taken or bool(sentinel == taken)
+
+
+class StarredCall:
+    """A call with ``*`` or ``**`` in a thread's steps. Python's errors name its function."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, /, *args: Any, **named: Any) -> Steps:
+        return THREADS.call(object.__getattribute__(self, "_function"), *args, **named)
+
+    def __getattribute__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_function"), name)
+
+    def __str__(self) -> str:
+        return str(object.__getattribute__(self, "_function"))
+
+
 class StandingThread:
     """A thread over the generator form of its function. ``end`` gets its value or its error."""
 
@@ -90,7 +124,6 @@ class ThreadSwitch:
             if is_plan_function(function) and is_plan_function(form):
                 form.__defaults__, form.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
                 form.__name__, form.__qualname__ = function.__name__, function.__qualname__
-                form.__code__ = form.__code__.replace(co_name=function.__name__)
                 self.forms[function] = form
             return function
 
@@ -99,9 +132,10 @@ class ThreadSwitch:
     def call(self, function: Any, /, *args: Any, **named: Any) -> Steps:
         """Call a function in a thread's steps."""
         form = self.form_of(function)
-        if form is None:
-            return function(*args, **named)
-        return (yield from form(*args, **named))
+        try:
+            return (yield from form(*args, **named)) if form is not None else function(*args, **named)
+        except StopIteration as error:
+            return EndedIteration(error)
 
     def begin(self, owner: Any, steps: Steps, end: Callable[[object, BaseException | None], None]) -> None:
         """Run a thread until it waits for the first time."""
@@ -127,7 +161,7 @@ class ThreadSwitch:
                 else:
                     wait = steps.send(came)
         except StopIteration as end:
-            return end.value
+            return arrive(end.value)
 
     def wait(self, wait: Wait) -> bool:
         """Let other threads run until the wait is over; False: its time is over.
@@ -185,7 +219,11 @@ class ThreadSwitch:
         try:
             thread.wait = next(thread.steps) if came is None else thread.steps.send(came)
         except StopIteration as end:
-            thread.end(end.value, None)
+            value = end.value
+            if type(value) is EndedIteration:
+                thread.end(None, value.error)
+            else:
+                thread.end(value, None)
         except (Exception, SystemExit) as error:
             thread.end(None, error)
         else:

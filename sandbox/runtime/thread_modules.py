@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
 from codeplan.sandbox.runtime.classes import mark_class
+from codeplan.sandbox.runtime.guards import show_as
 from codeplan.sandbox.runtime.module_names import split_names
-from codeplan.sandbox.runtime.switching import THREADS, Steps, Wait, waiting
+from codeplan.sandbox.runtime.switching import THREADS, EndedIteration, Steps, Wait, waiting
 
 _FOREVER: Final = -1
 
@@ -131,7 +132,8 @@ class SimpleQueue(ThreadQueue):
         super().__init__()
 
 
-ThreadQueue.__name__ = ThreadQueue.__qualname__ = "Queue"
+ThreadQueue.__name__ = "Queue"
+show_as("queue", ThreadQueue, LifoQueue, PriorityQueue, SimpleQueue)
 QUEUE_MEMBERS: dict[str, object] = {
     kind.__name__: kind for kind in (Empty, Full, LifoQueue, PriorityQueue, SimpleQueue, ThreadQueue)
 }
@@ -321,7 +323,7 @@ class ThreadCondition:
     @waiting
     def wait_for(self, predicate: Any, timeout: float | None = None) -> Steps:
         """Wait until the predicate is true, and return its value."""
-        while not (value := predicate()):
+        while not (value := (yield from THREADS.call(predicate))):
             if not (yield from THREADS.call(self.wait, timeout)):
                 return predicate()
         return value
@@ -367,7 +369,14 @@ class ThreadBarrier:
                 raise BrokenBarrierError
             return number
         if self._action is not None:
-            yield from THREADS.call(self._action)
+            try:
+                ended = yield from THREADS.call(self._action)
+            except Exception:
+                self.abort()
+                raise
+            if type(ended) is EndedIteration:
+                self.abort()
+                return ended
         self._rounds, self.n_waiting = this_round + 1, 0
         return number
 
@@ -442,8 +451,8 @@ WAITED_FOR: dict[str, object] = {
 BrokenBarrierError.__module__ = "threading"
 _LOCKS: Final = (ThreadLock, ThreadRLock, ThreadSemaphore, ThreadBoundedSemaphore)
 for _kind in (*_LOCKS, ThreadEvent, ThreadCondition, ThreadBarrier):
-    _kind.__module__ = "threading"
-    _kind.__name__ = _kind.__qualname__ = _kind.__name__.removeprefix("Thread")
+    _kind.__name__ = _kind.__name__.removeprefix("Thread")
+    show_as("threading", _kind)
 ALLOWED_ATTRIBUTES |= dict.fromkeys(_LOCKS, split_names("acquire locked release"))
 ALLOWED_ATTRIBUTES[ThreadEvent] = split_names("clear is_set set wait")
 ALLOWED_ATTRIBUTES[ThreadCondition] = split_names("acquire notify notify_all release wait wait_for")

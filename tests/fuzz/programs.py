@@ -13,6 +13,8 @@ import random
 import re
 import signal
 import textwrap
+import threading
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +26,9 @@ from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.cage.host_traces import hide_addresses
 from codeplan.types import Failed, Finished, Rejected, Stopped
 
-_RULES_OF_LINES: Final = frozenset({"stmt", "body", "methodbody", "fixedbody", "genbody", "cobody"})
+_RULES_OF_LINES: Final = frozenset(
+    {"stmt", "act", "thread", "tame", "body", "methodbody", "fixedbody", "genbody", "cobody"}
+)
 _RULES_OF_BLOCKS: Final = _RULES_OF_LINES | {"member", "header", "special"}
 _REFERENCE: Final = re.compile(r"<([a-z_0-9]+)>")
 _GIVEN: Final = frozenset({"loc", "name", "cls", "fun", "gen", "co", "new", "fresh"})
@@ -124,6 +128,35 @@ async def counting(o):
         yield i
 """
 
+THREAD_PRELUDE: Final = """\
+import concurrent.futures, queue, sys, threading, time
+again = threading.RLock()
+def attempt(o, *p, **q):
+    try:
+        return o(*p, **q)
+    except Exception as e:
+        told(e)
+        return type_name(e)
+def joined(o, *p, **q):
+    fuel[0] -= 9
+    got = []
+    def call():
+        got.append(attempt(o, *p, **q))
+    t = threading.Thread(target=call, daemon=True)
+    t.start()
+    t.join()
+    return got
+@contextlib.contextmanager
+def held(o):
+    if not o.acquire(timeout=0.01):
+        raise Odd('held')
+    try:
+        yield o
+    finally:
+        o.release()
+"""
+"""What a program with threads begins with, too. One thread runs at a time: the order of everything is certain."""
+
 
 def _read_rules(grammar: str) -> dict[str, list[str]]:
     """Return the productions of each rule of a grammar."""
@@ -137,6 +170,14 @@ def _read_rules(grammar: str) -> dict[str, list[str]]:
 
 
 RULES: Final = _read_rules("program")
+
+_OF_THREADS: Final = re.compile(r"<(?:thread|tame|calm|given)>|\b(?:threading|queue|joined|held|attempt)\b")
+_PLAIN_RULES: Final = {
+    rule: [p for p in productions if not _OF_THREADS.search(p)]
+    for rule, productions in RULES.items()
+    if rule not in ("thread", "tame", "calm", "given")
+}
+"""Those of programs without threads."""
 
 
 def _measure_depths(rules: dict[str, list[str]]) -> dict[str, list[int]]:
@@ -209,11 +250,11 @@ class ProgramMaker:
     def _act(self, number: int) -> tuple[str, str]:
         """Some statements in a function with its call, or to stand in the step."""
         if self._pick.random() < 0.5:
-            inside = self._inside("v0 v1 v2", "v0 v1 v2", "body", 6)
+            inside = self._inside("v0 v1 v2", "v0 v1 v2", "act", 8)
             body = f"v2 = {self._pick.choice(self._classes)}\n{inside}"
             given = f"v1, {self._at_module('expr', 3)}"
             return f"def act{number}(v0, v1):\n{_indent(body)}", _guarded(f"fuel[0] = 200\nact{number}({given})")
-        return "", _guarded("fuel[0] = 200\n" + self._inside("v0 v1 v2", "v0 v1 v2", "body", 6).replace("del v", "v"))
+        return "", _guarded("fuel[0] = 200\n" + self._inside("v0 v1 v2", "v0 v1 v2", "act", 8).replace("del v", "v"))
 
     def _at_module(self, rule: str, depth: int = 4) -> str:
         return self._inside("s0 s1 s2", "s0 s1", rule, depth)
@@ -261,9 +302,10 @@ def _guarded(text: str, otherwise: str = "pass") -> str:
 
 
 def make_program(pick: random.Random) -> str:
-    """A program that Python can compile."""
+    """A program that Python can compile; every other one has threads."""
+    prelude, rules = pick.choice([(PRELUDE, _PLAIN_RULES), (PRELUDE + THREAD_PRELUDE, RULES)])
     while True:
-        text = ProgramMaker(pick, RULES).make(PRELUDE)
+        text = ProgramMaker(pick, rules).make(prelude)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -286,9 +328,20 @@ def _stop(*_: object) -> None:
     raise TimeoutError("the program does not end in Python")
 
 
+threading.excepthook = lambda error: None  # a plan prints such an error, Python writes it elsewhere
+
+
+def _end_threads(before: set[threading.Thread]) -> None:
+    """Wait for what a program's threads still print."""
+    end = time.monotonic() + 2
+    for thread in set(threading.enumerate()) - before:
+        thread.join(max(0.0, end - time.monotonic()))
+
+
 def output_in_python(source: str) -> str:
     """What Python prints, and the error that ends the program. The program comes from this module's grammar."""
     out = io.StringIO()
+    threads = set(threading.enumerate())
     before = signal.signal(signal.SIGALRM, _stop)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
@@ -297,6 +350,7 @@ def output_in_python(source: str) -> str:
             space: dict[str, Callable[..., object]] = {"__name__": "__main__"}  # type: ignore[dict-item]
             exec(compile(source, "program", "exec", dont_inherit=True), space)
             space["solution"](None)
+            _end_threads(threads)
     except Exception as error:
         out.write(f"{type(error).__name__}: {error}")
     finally:
@@ -319,7 +373,9 @@ def output_as_plan(source: str) -> str | Rejected:
 
 
 _NOISE: Final = re.compile(
-    r"(?:solution\.)?<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|; it has a key of this name: write \['\w+'\]"
+    r"^Exception in (?:server|worker|Thread-\d+)(?: \(\w+\))?: .*\n|^getattr __(?:deepcopy|setstate)__\n"
+    r"|(?:solution\.)?<locals>\.|\b(?:types|__main__)\.(?=K)|\b_collections\.|\b_thread\.|\b_(?=local\b)|; it has a key of this name: write \['\w+'\]",
+    re.MULTILINE,
 )
 
 
@@ -352,7 +408,11 @@ WORD: Final = "CANARY"
 HOSTILE_PRELUDE: Final = """\
 import bisect, collections, csv, datetime, decimal, heapq, io, logging, pprint, re, statistics, string, textwrap, traceback
 DOORS = '''{doors}'''.split()
-WALLS = 'module code frame traceback cell TextIOWrapper Scheduler PlanRuntime SizeGuard ModuleMaker'.split()
+WALLS = 'module code frame traceback cell TextIOWrapper Scheduler PlanRuntime SizeGuard ModuleMaker ThreadSwitch StandingThread Wait EndedIteration StarredCall'.split()
+box = queue.Queue()
+def spawn(o, p):
+    for _ in range(p):
+        threading.Thread(target=o, daemon=True).start()
 def spy(*o, **p):
     print('CANA' 'RY', 'a forbidden method runs')
 def probe(o, deep=2):
@@ -378,7 +438,7 @@ def make_hostile(pick: random.Random) -> str:
     """A program whose classes and calls look for a way out of the plan language."""
     maker = ProgramMaker(pick, HOSTILE_RULES)
     doors = " ".join(HOSTILE_RULES["door"])
-    text = maker.make(PRELUDE + HOSTILE_PRELUDE.format(doors=doors))
+    text = maker.make(PRELUDE + THREAD_PRELUDE + HOSTILE_PRELUDE.format(doors=doors))
     second = f"    if start_from <= 2:\n        {pick.choice(['assert v0 == v1, v2', 'probe(v1)', 'v3 = [v0, {1: v1}, v2]'])}"
     return f"{text}\n{second}\n"
 

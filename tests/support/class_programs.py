@@ -1684,3 +1684,123 @@ except NameError as error:
 gen = (c for c in text + handle)
 print(next(gen), [*gen])
 """)
+
+LIBRARY |= _programs(r"""
+## powers of one and zero with huge exponents
+print(1 ** 2 ** 70, (-1) ** (2 ** 70 + 1), True ** 2 ** 70, 0 ** 2 ** 70, pow(1, 2 ** 70))
+## the factory of a defaultdict is written
+from collections import Counter, defaultdict
+d = defaultdict(int)
+d.default_factory = list
+d['a'].append(1)
+d.default_factory = None
+for use in (lambda: d['b'], lambda: Counter.fromkeys('ab')):
+    try:
+        use()
+    except Exception as e:
+        print(type(e).__name__, e)
+print(d)
+## constants
+import sys
+print(Ellipsis is ..., isinstance(sys.version, str))
+## templates read attributes
+class A:
+    def __init__(self):
+        self.x = {'k': [1]}
+    @property
+    def p(self):
+        return 5
+print('{0.p} {0.x[k][0]:>3} {a.x!r}'.format(A(), a=A()), '{a.p}'.format_map({'a': A()}), '{.real}'.format(3))
+try:
+    '{0.nothing}'.format(A())
+except AttributeError as e:
+    print(e)
+## methods of an object alone are not those of its class
+class A:
+    def __init__(self):
+        self.__contains__ = self.__repr__ = lambda *o: 'own'
+a = A()
+try:
+    print(a.__contains__(3), repr(a) == 'own', 3 in a)
+except TypeError as e:
+    print(e)
+## a NameError that is caught
+try:
+    print(never_set)
+except NameError as e:
+    print(e)
+def read():
+    try:
+        return never_called(1)
+    except (ValueError, NameError) as e:
+        return str(e)
+print(read())
+## super of plain data, and of nothing
+class A: pass
+for use in (lambda: super(bool, True).__eq__(), lambda: super(bool, True).__add__(2), lambda: super(A, None).__eq__()):
+    try:
+        print(use())
+    except TypeError as e:
+        print(e)
+## a copied set is made by its class
+import copy
+class Own(set):
+    def __new__(cls, *o):
+        print('new', o)
+        made = super().__new__(cls)
+        made.tag = len(o)
+        return made
+a = Own([(1, 2)])
+b, c = copy.copy(a), copy.deepcopy(a)
+print(b == a == c, b.tag, c.tag, type(b).__name__)
+## Python's own methods say what they lack
+from enum import Enum
+class E(Enum):
+    a = 1
+for use in (lambda: E.__str__(value=1), lambda: E.__str__()):
+    try:
+        use()
+    except TypeError as e:
+        print(e)
+## copies of methods and modules
+import copy, math
+class A:
+    def __init__(self):
+        self.v = [1]
+    def get(self):
+        return self.v
+a = A()
+own, b = copy.copy(a.get), copy.deepcopy([a, a.get])
+a.v.append(2)
+b[0].v.append(3)
+print(own(), b[1]())
+try:
+    copy.deepcopy([math])
+except TypeError as e:
+    print(e)
+## a walrus in a decorator binds where the function is defined
+def passed(x):
+    return lambda c: c
+def f():
+    @passed(first := 1)
+    class A(passed(third := 3)(object)): pass
+    @passed(second := 2)
+    def g(): pass
+    def read():
+        return first, second, third
+    return read()
+print(f())
+## errors and members of Python's own types
+import datetime, decimal
+from collections import defaultdict, deque, namedtuple
+class N:
+    def __str__(self):
+        return 'fine'
+print(namedtuple('T', [N(), 'b'])(1, 2), defaultdict.fromkeys('ab', 1), list(map(deque.popleft, [deque([1])])))
+print(decimal.Context().flags[decimal.Inexact], decimal.getcontext().traps[decimal.DivisionByZero])
+for use in (lambda: datetime.date.nothing, lambda: type(1, (), {}), lambda: type('A', 1, {}), lambda: type('A', (), 1)):
+    try:
+        use()
+    except (AttributeError, TypeError) as e:
+        print(e)
+""")

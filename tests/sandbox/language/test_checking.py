@@ -397,6 +397,18 @@ def test_a_function_of_an_allowed_module_is_suggested_with_its_module(name: str,
     assert diagnostic.message == f"`{name}` is not defined; {hint}"
 
 
+def test_an_undefined_name_is_found_after_a_try_that_expects_another() -> None:
+    assert rules(plan("try:\n    x = y\nexcept ValueError:\n    x = 0")) == ["name-undefined"]
+    assert rules(plan("try:\n    x = 1\nexcept NameError:\n    x = y")) == ["name-undefined"]
+    assert rules(plan("try:\n    x = y\nexcept (ValueError, NameError):\n    x = 0")) == []
+
+
+def test_an_annotation_that_nothing_reads_may_name_anything() -> None:
+    fields = "class C:\n    x: Unknown = 1\n\ndef solution(agent, start_from=1):\n    pass\n"
+    assert rules(fields) == ["name-undefined"]
+    assert rules("from __future__ import annotations\n" + fields) == []
+
+
 def test_an_undefined_name_in_a_function_is_found() -> None:
     assert rules(plan("def f(x):\n    return [x, y, z] + [z for z in x]\nf(1)")) == ["name-undefined", "name-undefined"]
 

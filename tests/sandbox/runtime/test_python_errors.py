@@ -60,6 +60,30 @@ def solution(agent, start_from=1):
 """
 
 
+MEMBERS = """
+import ast, asyncio, concurrent.futures, contextlib, csv, dataclasses, functools, logging, queue, random, threading, time, typing
+PARTS = [ast, asyncio, concurrent.futures, contextlib, csv, dataclasses, functools, logging, queue, random, threading, time, typing]
+OBJECTS = [threading.Event(), threading.Condition(), queue.Queue(), concurrent.futures.ThreadPoolExecutor(), concurrent.futures.Future()]
+OBJECTS += [asyncio.Lock(), asyncio.Queue(), asyncio.Event(), threading.Thread(), threading.Timer(1, print), 'x', []]
+def solution(agent, start_from=1):
+    called = [type, getattr, setattr, hasattr, dir, vars, eval, format, pow, hash, id, locals, print, len, each]
+    called += [getattr(part, name) for part in PARTS + OBJECTS for name in dir(part) if not name.startswith('_')]
+    for call in called:
+        try:
+            call(**1)
+        except TypeError as error:
+            print(error)
+"""
+
+
+def test_errors_call_the_runtime_s_functions_as_python_does() -> None:
+    said = run(MEMBERS).output
+    assert "queue.Queue.get() argument after ** must be a mapping, not int" in said
+    assert said.count("must be a mapping") > 200
+    assert "codeplan" not in said
+    assert "<locals>" not in said
+
+
 def test_errors_call_a_plans_functions_as_python_does() -> None:
     assert run(NAMED).output.splitlines() == [
         "outside() missing 1 required positional argument: 'x'",
