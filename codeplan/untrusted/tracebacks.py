@@ -43,6 +43,13 @@ def broken_model(name: str, error: BaseException) -> ModelError:
     return broken
 
 
+def wrong_reply(name: str, purpose: str, returned: str, remedy: str) -> ModelError:
+    """codeplan's error for what a model of the user's own returned in place of a reply, as in "an int"."""
+    wrong = ModelError(f"the model {one_line(name)} returned {returned} (purpose {purpose}); {remedy}")
+    wrong.is_users_bug = True
+    return wrong
+
+
 def broken_environment(name: str, doing: str, error: BaseException) -> EnvironmentFailure:
     """codeplan's error for an exception of an environment, as in "while closing". Raise it from ``error``."""
     what = f"{value_text(error, _MAX_ERROR)}{_place(error)}"
