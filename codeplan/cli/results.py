@@ -97,8 +97,8 @@ def compare(
     if as_json or form == "json":
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
         left_out = {"cells": comparison.cells_left_out, "kinds": comparison.kinds_left_out}
-        published = comparison.published
-        print_json({"statistics": statistics, "comparisons": comparisons, "published": published, "left_out": left_out})
+        document = {"statistics": statistics, "comparisons": comparisons, "published": comparison.published}
+        print_json({**document, "left_out": left_out, "not_compared": comparison.not_compared})
         return
     benches = {str(side.bench.folder): side.bench for side in comparison.cells}
     more = [table for bench in benches.values() for table in (*build_training_tables(bench), *rates_tables(bench))]
@@ -107,6 +107,9 @@ def compare(
         echo("\n\n".join(bench_table_text(table, width) for table in tables))
     else:
         echo(format_tables(tables, form or "markdown"), end="")
+    if form == "csv":  # which has no notes
+        for why in comparison.not_compared:
+            echo_message(f"not compared: {why}", "codeplan: ", err=True)
 
 
 def export(
