@@ -38,7 +38,7 @@ from codeplan.llm.prices import unpriced_models
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.react import ReAct
 from codeplan.plugins import SettingSpec, load_factory, setting_specs
-from codeplan.protocols import BaseEnvironment, Environment
+from codeplan.protocols import BaseEnvironment, Environment, described_actions
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner import models
 from codeplan.runner.settings_files import tightens_budget
@@ -355,7 +355,7 @@ def _resolve_cell(
     with EpisodeSetup(own, names.method, names.model, settings, offline=offline) as setup:
         tasks = select(setup.env)
         header = setup.header(tasks[0], spec.budget)
-        space = getattr(setup.env, "space", None)
+        space = described_actions(setup.env)
         if not offline and isinstance(setup.model, ScriptedModel):
             _require_known_world(setup, tasks)
     prefixes = space.no_effect_prefixes if space is not None and not spec.tool_tasks else None

@@ -38,7 +38,7 @@ from codeplan.protocols import (
     BaseEnvironment,
     Environment,
     OffersTools,
-    TakesActions,
+    described_actions,
     has_members,
     require_members,
     require_synchronous,
@@ -157,7 +157,7 @@ class EpisodeSetup:
         with ExitStack() as resources:
             self.env = _open(env, shares["env"], resources)
             _require_usable_agent(self.env)
-            if needs_space(self.method) and not isinstance(self.env, TakesActions):
+            if needs_space(self.method) and described_actions(self.env) is None:
                 raise actions_not_described(self.env.name)
             self._resources = resources.pop_all()
 
