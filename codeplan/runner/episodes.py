@@ -73,6 +73,8 @@ def run(
             envs.select(setup.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
         )
         handler = KeepAndTell(record.start_episode(), on_event) if record else on_event
+        if not isinstance(task, Task) and not tape and not type(setup.env).__module__.startswith("codeplan."):
+            setup.require_known_world([chosen])  # for its own tasks, a bench has asked before
         if tape:
             header = setup.header(chosen, budget or Budget())
             return setup.replay(tape.take_episode(header), handler, header)

@@ -220,6 +220,14 @@ def test_a_bench_runs_on_an_environment_of_a_file(run, engine):
     assert run("bench", "mine.py:Crates", "--engine", engine, "--out", "bench", "--json")[0] == 0
 
 
+def test_a_run_without_a_model_is_refused_before_the_episode(folder, capsys):
+    assert main(["run", "mine.py:Crates", "--out", "one"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, Path("one").exists()) == ("", False)
+    sentence = "the scripted stand-in does not know what to do in crates (task 'ball/1'); name an endpoint's model"
+    assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
+
+
 def test_a_bench_refuses_a_single_object(run):
     code, _, err = run("bench", "mine.py:one")
     assert code == 2 and "is one object, which cannot serve several episodes; name its class or a function" in err
