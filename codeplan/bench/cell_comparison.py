@@ -114,7 +114,7 @@ def build_overview(first: Path | str, second: Path | str | None = None, metrics:
     pairs of the same name, or else of the same suite and model, or suite and method. ``metrics`` are the columns, each
     with its interval; without them, the usual ones. Only the first ``MAX_CELLS`` pairs of cells are compared.
 
-    Raises: UsageError: there is no such bench or cell, a cell has no partner, or no pair has an episode in common.
+    Raises: UsageError: there is no such bench or cell, or a cell has no partner.
     """
     pairs = _cell_pairs(first, second)
     compared = pairs[:MAX_CELLS]
@@ -148,8 +148,6 @@ def _overview(
             compared.append(compare_cells(first, second, measured[first.label], measured[second.label], names))
         except UsageError as e:
             not_compared.append(str(e))
-    if not_compared and not compared:
-        raise UsageError("no cells can be compared: " + "; ".join(not_compared[:_MAX_REASONS]))
     return BenchOverview(
         cells=tuple(sides),
         statistics=statistics,
@@ -160,9 +158,6 @@ def _overview(
         not_compared=tuple(not_compared),
         kinds_left_out=kinds_left_out,
     )
-
-
-_MAX_REASONS = 3
 
 
 def _published(sides: Sequence[ComparedCell]) -> PublishedResults:
