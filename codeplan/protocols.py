@@ -124,6 +124,18 @@ class TakesActions(Protocol):
     """The description of its actions."""
 
 
+def described_actions(env: BaseEnvironment) -> ActionSpace | None:
+    """The environment's description of its actions; None if it has none, as with ``space = None``.
+
+    Raises: UsageError: ``space`` is something else.
+    """
+    space: object = env.space if isinstance(env, TakesActions) else None
+    if space is None or isinstance(space, ActionSpace):
+        return space
+    found = with_article(type(space).__name__)
+    raise UsageError(f"space of the environment {env.name} is {found}; give a codeplan.ActionSpace")
+
+
 class ShopControl(Protocol):
     """The control of a shop's pages: the actions that open them, and what they show."""
 

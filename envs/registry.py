@@ -17,7 +17,7 @@ from codeplan.protocols import BaseEnvironment, Environment, GeneratesTasks, req
 from codeplan.types import Task
 from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, parser_reason, with_article
-from codeplan.untrusted.tracebacks import broken_environment
+from codeplan.untrusted.tracebacks import broken_environment, place_of
 from codeplan.untrusted.values import in_quotes, type_name
 
 
@@ -45,7 +45,7 @@ def build(factory: Callable[..., Any], settings: Mapping[str, Any], what: str) -
     except CodeplanError:
         raise
     except (Exception, SystemExit) as e:
-        said = one_line(f"{type_name(e)}: {message_text(e)}", MAX_REASON_CHARS)
+        said = one_line(f"{type_name(e)}: {message_text(e)}", MAX_REASON_CHARS) + place_of(e)
         broken = EnvironmentFailure(f"{what} cannot be built: {said}")
         broken.is_users_bug = True
         raise broken from e
@@ -108,8 +108,10 @@ def select(
 
     An environment that generates tasks has one for every kind and seed. ``split`` restricts the choice; None allows
     every split for an id or a seed, and otherwise means the environment's first split.
-    Raises: UsageError if there is no such task, or if an id comes with a kind or a seed.
+    Raises: UsageError if there is no such task or split, or if an id comes with a kind or a seed.
     """
+    if split is not None and split not in (there := splits(env)):
+        raise UsageError(f"{env.name} has no split {in_quotes(split)}; there are: {', '.join(there)}")
     if id is not None:
         if kind is not None or seed is not None:
             raise UsageError(f"give a task by its id ({id}), or by kind and seed, not by both")
@@ -170,7 +172,9 @@ def draw_order(tasks: Iterable[Task], seed: int | None) -> list[Task]:
 
 
 def _find_by_id(env: BaseEnvironment, id: str, split: str | None) -> Task:
-    task = _generate(env, id) or next((t for t in _iterate(env, split) if t.id == id), None)
+    if generated := _generate(env, id):
+        return _require_split(generated, split)
+    task = next((t for t in _iterate(env, split) if t.id == id), None)
     if task is None:
         where = f" in its split {split}" if split else ""
         first = next(_iterate(env, None), None)
@@ -178,7 +182,7 @@ def _find_by_id(env: BaseEnvironment, id: str, split: str | None) -> Task:
         kinds = env.kinds if isinstance(env, GeneratesTasks) else {t.kind for t in _iterate(env, None)}
         advice = f"; this is a kind: --kind {id} (kind={in_quotes(id)}) takes one of its tasks" if id in kinds else ""
         raise UsageError(f"{env.name} has no task {in_quotes(id)}{where}{advice}; an id looks like {example}")
-    return _require_split(task, split)
+    return task
 
 
 def _generate(env: BaseEnvironment, id: str) -> Task | None:

@@ -35,15 +35,12 @@ from codeplan.budget import Budget
 from codeplan.envs.registry import require_recordable, take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
-from codeplan.methods.adaplanner import AdaPlanner
-from codeplan.methods.react import ReAct
 from codeplan.plugins import SettingSpec, load_factory, setting_specs
-from codeplan.protocols import BaseEnvironment, Environment
+from codeplan.protocols import BaseEnvironment, Environment, described_actions
 from codeplan.recording.redaction import remove_secrets
 from codeplan.runner import models
 from codeplan.runner.settings_files import tightens_budget
 from codeplan.runner.setup import EpisodeSetup
-from codeplan.standin.model import ScriptedModel, knows_task
 from codeplan.types import Task
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.texts import parser_reason, shell_word
@@ -355,45 +352,14 @@ def _resolve_cell(
     with EpisodeSetup(own, names.method, names.model, settings, offline=offline) as setup:
         tasks = select(setup.env)
         header = setup.header(tasks[0], spec.budget)
-        space = getattr(setup.env, "space", None)
-        if not offline and isinstance(setup.model, ScriptedModel):
-            _require_known_world(setup, tasks)
+        space = described_actions(setup.env)
+        if not offline:
+            setup.require_known_world(tasks)
     prefixes = space.no_effect_prefixes if space is not None and not spec.tool_tasks else None
     plain = msgspec.json.decode(msgspec.json.encode(header.settings))
     env_name = env if isinstance(env, str) else env.name
     cell = BenchCell(names.cell, names.suite, env_name, names.method, names.model, plain, spec.budget, prefixes)
     return cell, tasks, unpriced_models(header.model, header.model_settings)
-
-
-def _require_known_world(setup: EpisodeSetup, tasks: Sequence[Task]) -> None:
-    """Raise UsageError if the scripted stand-in knows no kind of these tasks, by the first task of each.
-
-    It says nothing of methods that may do without the model: others than AdaPlanner and ReAct, alone or as executors,
-    and AdaPlanner with a library of skills. What an environment's reset raises, the first episode reports.
-    """
-    method: object = setup.method
-    while executor := getattr(method, "executor", None):
-        method = executor
-    in_turns = isinstance(method, ReAct)
-    if not in_turns and not (isinstance(method, AdaPlanner) and method.settings.library is None):
-        return
-    of_kinds = [*{task.kind: task for task in reversed(tasks)}.values()]
-    for task in of_kinds[:_KINDS_TRIED]:
-        try:
-            observation = setup.env.reset(task)
-        except Exception:
-            return
-        if knows_task(task.goal or observation.goal, observation.text, in_turns=in_turns):
-            return
-    if len(of_kinds) <= _KINDS_TRIED:
-        what = "cannot act turn by turn" if in_turns else "does not know what to do"
-        raise UsageError(
-            f"the scripted stand-in {what} in {setup.env.name} (task {in_quotes(tasks[0].id)}); name an endpoint's "
-            "model (--model NAME) or a function of yours (--model FILE.py:FUNCTION)"
-        )
-
-
-_KINDS_TRIED = 30
 
 
 def _suite(suite: str, spec: BenchSpec) -> tuple[str | BaseEnvironment, Callable[[BaseEnvironment], tuple[Task, ...]]]:

@@ -90,6 +90,7 @@ class CellComparison(Value, frozen=True):
 class BenchOverview(Value, frozen=True):
     """Everything about some cells: statistics, comparisons and published results. ``metrics`` are the columns.
 
+    ``not_compared`` says of each pair of cells without a common episode why they are not compared.
     ``cells_left_out`` counts the pairs of cells beyond ``MAX_CELLS``. ``kinds_left_out`` counts the kinds of task in
     the cells without a row of their own; the rows of all kinds hold them.
     """
@@ -100,18 +101,20 @@ class BenchOverview(Value, frozen=True):
     published: PublishedResults
     metrics: tuple[str, ...] = ()
     with_intervals: bool = False
+    not_compared: tuple[str, ...] = ()
     cells_left_out: int = 0
     kinds_left_out: int = 0
 
 
 def build_overview(first: Path | str, second: Path | str | None = None, metrics: Sequence[str] = ()) -> BenchOverview:
-    """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite.
+    """Compare ``FOLDER`` or ``FOLDER:CELL`` with another; for a folder alone, each cell with the first of its suite
+    that has a finished episode.
 
     ``CELL`` is a cell's name, or a part of the names of one or several. Several cells on both sides are compared in
     pairs of the same name, or else of the same suite and model, or suite and method. ``metrics`` are the columns, each
     with its interval; without them, the usual ones. Only the first ``MAX_CELLS`` pairs of cells are compared.
 
-    Raises: UsageError: there is no such bench or cell, a cell has no partner, or two have no episode in common.
+    Raises: UsageError: there is no such bench or cell, or a cell has no partner.
     """
     pairs = _cell_pairs(first, second)
     compared = pairs[:MAX_CELLS]
@@ -138,14 +141,22 @@ def _overview(
     )
     kinds = (len({ended.task.kind for ended, _ in cell.values()}) for cell in measured.values())
     kinds_left_out = sum(max(0, found - max_kinds) for found in kinds)
-    compared = tuple(
-        compare_cells(pair[0], pair[1], measured[pair[0].label], measured[pair[1].label], names)
-        for pair in pairs
-        if len(pair) > 1
-    )
-    published = _published(sides)
+    compared: list[CellComparison] = []
+    not_compared: list[str] = []
+    for first, second in (pair for pair in pairs if len(pair) > 1):
+        try:
+            compared.append(compare_cells(first, second, measured[first.label], measured[second.label], names))
+        except UsageError as e:
+            not_compared.append(str(e))
     return BenchOverview(
-        tuple(sides), statistics, compared, published, names, bool(chosen), kinds_left_out=kinds_left_out
+        cells=tuple(sides),
+        statistics=statistics,
+        comparisons=tuple(compared),
+        published=_published(sides),
+        metrics=names,
+        with_intervals=bool(chosen),
+        not_compared=tuple(not_compared),
+        kinds_left_out=kinds_left_out,
     )
 
 
@@ -174,7 +185,7 @@ def compare_cells(
         if key in second_episodes and first_episodes[key][0].task == second_episodes[key][0].task
     ]
     if not keys:
-        raise UsageError(f"{first.label} and {second.label} have no finished episode of the same task in common")
+        raise UsageError(_why_not(first.label, second.label, first_episodes, second_episodes))
     pairs = [(key, first_episodes[key][1], second_episodes[key][1]) for key in keys]
     wins = [(a.success, b.success) for _, a, b in pairs]
     b, c = wins.count((True, False)), wins.count((False, True))
@@ -199,6 +210,14 @@ def compare_cells(
         sum(len(side.bench.outcomes_of(side.cell.name)) for side in (first, second)) - 2 * len(pairs),
         len(differences),
     )
+
+
+def _why_not(first: str, second: str, first_episodes: MeasuredCell, second_episodes: MeasuredCell) -> str:
+    """Why two cells have no pair of episodes."""
+    if first_episodes and second_episodes:
+        return f"{first} and {second} have no finished episode of the same task in common"
+    empty = [label for label, episodes in ((first, first_episodes), (second, second_episodes)) if not episodes]
+    return f"{' and '.join(empty)} {'has' if len(empty) == 1 else 'have'} no finished episode"
 
 
 def _more_pairs(differences: Sequence[int], b: int, c: int, n: int) -> int | None:
@@ -232,7 +251,7 @@ def _cell_pairs(first: Path | str, second: Path | str | None) -> list[tuple[Comp
     ours = _find_cells(first)
     if second is None:
         heads: dict[str, ComparedCell] = {}
-        for side in ours:
+        for side in sorted(ours, key=_has_no_finished_episode):
             heads.setdefault(side.cell.suite, side)
         return [(head, s) if s is not head else (s,) for s in ours for head in [heads[s.cell.suite]]]
     theirs = _find_cells(second)
@@ -248,6 +267,10 @@ def _cell_pairs(first: Path | str, second: Path | str | None) -> list[tuple[Comp
         f"the same method; the first has {next(sides)}, the second {next(sides)}; name one cell on each side, as "
         "FOLDER:CELL"
     )
+
+
+def _has_no_finished_episode(side: ComparedCell) -> bool:
+    return all(outcome.broken for outcome in side.bench.outcomes_of(side.cell.name))
 
 
 _ALIKE: tuple[Callable[[ComparedCell], object], ...] = (

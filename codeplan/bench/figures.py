@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from codeplan.bench.store import BenchRecord, EpisodeOutcome, episode_folder
+from codeplan.bench.store import BenchRecord, EpisodeOutcome, episode_folder, read_bench
 from codeplan.errors import UsageError
 from codeplan.plain_data import unpack
 from codeplan.recording.events import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Literal["episodes", "calls", "model_calls", "plans"]
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """The version of the columns. It grows when one is renamed or removed, or changes its meaning."""
 
 EXTRA: Final = "needs the extra frames; install it: pip install 'codeplan[frames]'"
@@ -68,17 +68,18 @@ def _place(outcome: EpisodeOutcome) -> Row:
 
 def _episode_row(outcome: EpisodeOutcome) -> Row:
     result, usage = outcome.result, outcome.result.usage
+    judged = not outcome.broken  # a broken-off episode says nothing about its method
     return _place(outcome) | {
         "env": outcome.task.env,
         "kind": outcome.task.kind,
         "goal": outcome.task.goal,
         "method": result.method,
         "model": result.model,
-        "success": result.success,
+        "success": result.success if judged else None,
         "ending": msgspec.to_builtins(result.ending)["type"],
         "reason": result.reason,
-        "reward": result.reward,
-        "claim": result.claim,
+        "reward": result.reward if judged else None,
+        "claim": result.claim if judged else None,
         "actions": result.actions,
         "asks": result.asks,
         "refinements": result.refinements,
@@ -89,7 +90,7 @@ def _episode_row(outcome: EpisodeOutcome) -> Row:
         "seconds": result.seconds,
         "broken": outcome.broken,
         "failures": outcome.failures,
-        "hijacked": outcome.hijacked,
+        "hijacked": outcome.hijacked if judged else None,
         "run": outcome.run,
     }
 
@@ -171,16 +172,18 @@ _READERS: Final[dict[str, Callable[[Iterable[Event]], Iterator[Row]]]] = {
 }
 
 
-def frame(bench: BenchRecord, rows: Rows = "episodes") -> pandas.DataFrame:
-    """The rows as a data frame of pandas, whose types do not depend on what a bench lacks.
+def frame(bench: BenchRecord | Path | str, rows: Rows = "episodes") -> pandas.DataFrame:
+    """The rows of a bench, or of the bench in a folder, as a data frame of pandas, whose types do not depend on what
+    a bench lacks.
 
-    Raises: UsageError: pandas is missing, or as ``rows_of``.
+    Raises: UsageError: pandas is missing, there is no bench in the folder, or as ``rows_of``.
     """
     try:
         import pandas  # noqa: F401 - the extra is there
     except ImportError:
         raise UsageError(f"a data frame {EXTRA}") from None
-    return _typed_frame([*rows_of(bench, rows)])
+    record = bench if isinstance(bench, BenchRecord) else read_bench(bench)
+    return _typed_frame([*rows_of(record, rows)])
 
 
 def _typed_frame(rows: list[Row]) -> pandas.DataFrame:
@@ -193,7 +196,7 @@ def _typed_frame(rows: list[Row]) -> pandas.DataFrame:
 _TYPES: Final = {
     **dict.fromkeys(("input_tokens", "output_tokens", "line", "answered", "retries"), "Int64"),
     **dict.fromkeys(("money", "seconds", "reward"), "Float64"),
-    **dict.fromkeys(("claim", "hijacked", "in_doubt"), "boolean"),
+    **dict.fromkeys(("success", "claim", "hijacked", "in_doubt"), "boolean"),
     **dict.fromkeys(("reply", "error", "message", "observation", "prompt", "model", "finish_reason"), "string"),
     **dict.fromkeys(("refused", "outcome"), "string"),
 }

@@ -147,6 +147,7 @@ def statistics_table(of: BenchOverview) -> BenchTable:
 
 def _left_out_notes(of: BenchOverview) -> Iterator[str]:
     """What the tables do not show."""
+    yield from (f"Not compared: {why}." for why in of.not_compared)
     if of.cells_left_out:
         yield f"Left out: {with_count(of.cells_left_out, 'further cell')}; to compare one, name it: FOLDER:CELL."
     if of.kinds_left_out:

@@ -118,18 +118,20 @@ def run(
     given |= skills.arguments(method)
     target = curation.open_target(method, given) if skills.acquire else None
     name = (env, what.task) if what.task else (env, what.kind, what.seed)
-    given |= {"env": env, "task": what.task, "kind": what.kind, "seed": what.seed, "method": method}
+    given |= {"env": env, "task": what.task, "kind": what.kind, "seed": what.seed, "split": what.split}
+    given["method"] = method
+    files = options.named_files(context)
     with options.run_folder(out, *name) as folder, tapes.open() as tape:
         arguments = {**tape, **given}
         events: list[Event] = []
         show = output.event_handler()
-        with playing(f"run: codeplan resume {shell_word(folder)}", as_json=output.as_json):
+        with playing(f"run: codeplan resume {shell_word(folder)}{files}", as_json=output.as_json):
             result = run_episode(out=folder, on_event=KeepAndTell(events.append, show) if target else show, **arguments)
         acquired: dict[str, Any] = {}
         if target:
             kept = folder if result.trace else None  # an episode from a tape has no folder
             acquired = curation.acquire_from_result(result, events, target, kept, arguments, quiet=output.as_json)
-    end_episode(result, {**result_as_json(result), **acquired} if output.as_json else None)
+    end_episode(result, {**result_as_json(result), **acquired} if output.as_json else None, files=files)
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,9 @@ def do(
     prompts = prompting.arguments()
     given |= skills.arguments(method)
     target = curation.open_target(method, given) if skills.acquire else None
+    files = options.named_files(context)
     with options.run_folder(out, "do", goal) as folder:
-        again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
+        again = f"run: codeplan resume {shell_word(folder)}{files}; name the tools again, as for this command"
         arguments = {**sources.arguments(), **given, **prompts, "method": method}
         show = output.event_handler()
         with playing(again, as_json=output.as_json):
@@ -207,7 +210,7 @@ def do(
     if not output.as_json:
         show_value(result)
     document = {**result_as_json(result), **acquired} if output.as_json else None
-    end_episode(result, document, unverified=sources.verify is None)
+    end_episode(result, document, unverified=sources.verify is None, files=files)
 
 
 Idempotent = Annotated[
@@ -239,11 +242,11 @@ class LiveOptions:
         own = {"model_overrides": config.settings, "budget": options.make_budget(config, **given_limits(context))}
         return {"on_event": self.output.event_handler(), "model": self.model, **own, **given}
 
-    def end(self, result: Result) -> NoReturn:
+    def end(self, result: Result, files: str) -> NoReturn:
         """Print the result as JSON if asked for, and exit with the episode's code."""
         from codeplan.report.json_output import result_as_json
 
-        end_episode(result, result_as_json(result) if self.output.as_json else None)
+        end_episode(result, result_as_json(result) if self.output.as_json else None, files=files)
 
 
 @dataclass(frozen=True)
@@ -316,7 +319,8 @@ def _go_on(
     given = live.arguments(context)
     watch = _ResumedEvents(given.pop("on_event"), quiet=live.output.as_json or live.output.quiet)
     given |= sources.arguments() | doubts.arguments() | (more or {})
-    again = "; name the tools again, as for this command" if sources.name_tools else ""
+    files = options.named_files(context)
+    again = f"{files}; name the tools again, as for this command" if sources.name_tools else files
     with playing(f"run: codeplan resume {shell_word(folder)}{again}", as_json=live.output.as_json):
         watch.recorded = len(Trace.read_resumable(find_trace(folder)))
         result = with_plain_value(resume_episode(folder, on_event=watch, **given))
@@ -326,7 +330,7 @@ def _go_on(
         echo_message(ended, "codeplan: ", err=True)
     if not live.output.as_json:
         show_value(result)
-    live.end(result)
+    live.end(result, files)
 
 
 def approve(
@@ -458,12 +462,12 @@ def fork(
     if sources.name_tools or sources.verify:
         arguments |= sources.arguments() | {"idempotent": idempotent or ()}
     origin = find_trace(folder).parent.resolve().name
-    new = options.run_folder(out, "fork", origin, at)
-    with new as branch, playing(f"run: codeplan resume {shell_word(branch)}", as_json=live.output.as_json):
+    new, files = options.run_folder(out, "fork", origin, at), options.named_files(context)
+    with new as branch, playing(f"run: codeplan resume {shell_word(branch)}{files}", as_json=live.output.as_json):
         result = with_plain_value(fork_episode(folder, at, branch, plan=source, answer=answer, **arguments))
     if not live.output.as_json:
         show_value(result)
-    live.end(result)
+    live.end(result, files)
 
 
 def show(

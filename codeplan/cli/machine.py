@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import os
 import time
 from collections import Counter
@@ -29,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
     """Add this module's commands."""
     add_command(app, "envs", list_envs, "codeplan envs household")
     add_command(app, "tasks", list_tasks, "codeplan tasks household --kind clean")
-    add_command(app, "methods", list_methods, "codeplan methods --json")
+    add_command(app, "methods", list_methods, "codeplan methods react")
     add_command(app, "doctor", doctor, "codeplan doctor --online")
     group = add_group(app, "sandbox", "Test the sandbox of this machine.", "codeplan sandbox audit")
     add_command(group, "audit", audit, "codeplan sandbox audit --unrestricted")
@@ -98,11 +99,19 @@ def list_tasks(
         echo(f"and {len(tasks) - n:,} more; -n {len(tasks)} lists all")
 
 
-def list_methods(as_json: options.Json = False) -> None:
+def list_methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Show this method alone: its settings and their defaults.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
     """List the methods: the ways to solve a task."""
     from codeplan import methods, plugins
     from codeplan.errors import UsageError
 
+    if name is not None:
+        _show_method(name, as_json)
+        return
     found: list[dict[str, Any]] = []
     for name in methods.names():
         try:
@@ -119,6 +128,30 @@ def list_methods(as_json: options.Json = False) -> None:
         echo_message(about["about"], "  ")
         echo_message(", ".join(about["settings"]) or "none", "  settings  ")
         echo(f"  run       codeplan run household --method {about['name']}")
+
+
+def _show_method(name: str, as_json: bool) -> None:
+    """Print a method's settings, with what they mean and their defaults."""
+    from codeplan import plugins
+
+    method = plugins.load_factory("codeplan.methods", name)
+    specs = plugins.setting_specs(method)
+    if as_json:
+        settings = [{"name": s.name, "help": s.help, "default": json.loads(_as_json(s.default))} for s in specs]
+        print_json({"name": name, "about": _first_line(method), "settings": settings})
+        return
+    echo(name)
+    echo_message(_first_line(method), "  ")
+    width = max((len(spec.name) for spec in specs), default=0)
+    for spec in specs:
+        shown = spec.default if isinstance(spec.default, str) else _as_json(spec.default)
+        default = "" if spec.default in (None, "", ()) else f" [{shown}]"
+        echo_message(f"{spec.help}{default}".strip(), f"  {spec.name:{width}}  ")
+
+
+def _as_json(default: object) -> str:
+    """A default in the form that --set takes; for an object of a class, its text."""
+    return json.dumps(default, default=str)
 
 
 def doctor(

@@ -13,7 +13,7 @@ import typer
 
 from codeplan.cli.commands import given_limits, given_settings
 from codeplan.cli.output import make_event_handler, without_line
-from codeplan.untrusted.texts import echo, echo_message, on_terminal
+from codeplan.untrusted.texts import echo, echo_message, on_terminal, shell_word
 
 if TYPE_CHECKING:
     from codeplan.budget import Budget, Spending, TotalBudget
@@ -26,8 +26,27 @@ if TYPE_CHECKING:
 
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
-_NO_SETTINGS = _PARTICIPANTS | {"source", "budget", "out", "on_event", "record", "tape", "model_overrides"}
+_NO_SETTINGS = _PARTICIPANTS | {"split", "source", "budget", "out", "on_event", "record", "tape", "model_overrides"}
 """Parameters of a run that --set refuses: they are not settings, or have no form on a command line."""
+
+
+_FILES_KEY = "codeplan.named_files"
+
+
+def named_files(context: typer.Context) -> str:
+    """The options that name the user's own files once more, where a recording names none, as in
+    " --env boxes.py:Boxes --model models.py:answer"; empty if the command got no such file.
+    """
+    named: dict[str, str] = context.meta.get(_FILES_KEY, {})
+    return "".join(f" {option} {shell_word(given)}" for option, given in sorted(named.items()))
+
+
+def _take_environment(context: typer.Context, given: str | None) -> str | None:
+    """The name that an argument for an environment stands for; the command keeps that of a file as it was given."""
+    name = environment_name(given)
+    if name != given and given is not None:
+        context.meta.setdefault(_FILES_KEY, {})["--env"] = given
+    return name
 
 
 def environment_name(given: str | None) -> str | None:
@@ -53,7 +72,7 @@ def complete(group: Literal["codeplan.envs", "codeplan.methods"]) -> Callable[[s
 _ENV_HELP = "The environment: a name that 'codeplan envs' lists, or FILE.py:NAME."
 Env = Annotated[
     str,
-    typer.Argument(metavar="ENV", help=_ENV_HELP, callback=environment_name, autocompletion=complete("codeplan.envs")),
+    typer.Argument(metavar="ENV", help=_ENV_HELP, callback=_take_environment, autocompletion=complete("codeplan.envs")),
 ]
 EnvOption = Annotated[
     str | None,
@@ -61,7 +80,7 @@ EnvOption = Annotated[
         "--env",
         metavar="ENV",
         help="The environment whose agent the plan uses, or FILE.py:NAME.",
-        callback=environment_name,
+        callback=_take_environment,
         autocompletion=complete("codeplan.envs"),
     ),
 ]
@@ -71,7 +90,7 @@ OwnEnv = Annotated[
         "--env",
         metavar="FILE.py:NAME",
         help="The recorded environment, if no package registers it.",
-        callback=environment_name,
+        callback=_take_environment,
     ),
 ]
 OnlyKind = Annotated[str | None, typer.Option("--kind", metavar="K", help="Only tasks of this kind.")]
@@ -117,6 +136,10 @@ class TaskOptions:
     seed: Annotated[int | None, typer.Option(metavar="N", help="The seed that makes the task, instead of --task.")] = (
         None
     )
+    split: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The split to choose from. [the first; for --task and --seed any]"),
+    ] = None
     data: Data = None
 
 
@@ -235,7 +258,7 @@ def command_run(context: typer.Context) -> dict[str, Any]:
     return {"model": model, "budget": make_budget(config, **given_limits(context)), **given}
 
 
-def model_or_name(given: str | None) -> Any:
+def model_or_name(context: typer.Context, given: str | None) -> Any:
     """What an argument stands for: the object of ``FILE.py:NAME``, which runs a file that the user names, or a name.
 
     Raises: UsageError: the file has no such object, or it is a text.
@@ -244,7 +267,10 @@ def model_or_name(given: str | None) -> Any:
         return given
     from codeplan.runner.models import is_model_file, model_of_file
 
-    return model_of_file(given) if is_model_file(given) else given
+    if not is_model_file(given):
+        return given
+    context.meta.setdefault(_FILES_KEY, {})["--model"] = given
+    return model_of_file(given)
 
 
 MODEL_HELP = "'scripted' (a stand-in, no key needed), an endpoint's model, or FILE.py:FUNCTION. [scripted]"

@@ -412,32 +412,33 @@ def show_value(result: Result) -> None:
         print_json(result.value)
 
 
-def end_episode(result: Result, document: Any, *, unverified: bool = False) -> NoReturn:
+def end_episode(result: Result, document: Any, *, unverified: bool = False, files: str = "") -> NoReturn:
     """Print the document as JSON unless it is None, and exit with the code of the episode's ending.
 
     With ``unverified``, tools had no verifier: say on standard error how a claimed result is verified. If the episode
-    waits for an approval, the command that answers is printed there, too.
+    waits for an approval, the command that answers is printed there, too. ``files`` are the options that name the
+    user's own files again, in commands with which the episode goes on.
     """
     code, hint = _verdict(result.ending)
     if hint and unverified:
         echo_message(hint, err=True)
     if result.ending.name in ("waiting", "needs_input"):
-        echo_message(_way_to_answer(result), "codeplan: ", err=True)
-    elif way := _way_on(result):
+        echo_message(_way_to_answer(result, files), "codeplan: ", err=True)
+    elif way := _way_on(result, files):
         echo_message(f"to go on, run: {way}", "codeplan: ", err=True)
     if document is not None:
         print_json(document)
     raise typer.Exit(code)
 
 
-def _way_to_answer(result: Result) -> str:
+def _way_to_answer(result: Result, files: str) -> str:
     """How to go on with an episode that waits for the user."""
     from pathlib import Path
 
     if result.trace is None:
         return f"{result.reason}; without --out there is no trace to go on with"
     if result.ending.name == "needs_input":
-        way = f"codeplan resume {shell_word(Path(result.trace).parent)} --answer '…'"
+        way = f"codeplan resume {shell_word(Path(result.trace).parent)} --answer '…'{files}"
         return f"it waits for your answer; run: {way}; name the tools again, as before"
     return f"it waits for your approval; answer with: codeplan approve {shell_word(Path(result.trace).parent)}"
 
@@ -464,7 +465,7 @@ def _verdict(ending: Ending) -> tuple[int, str]:
     assert_never(ending)
 
 
-def _way_on(result: Result) -> str:
+def _way_on(result: Result, files: str) -> str:
     """The command with which an episode goes on that ended for want of something; empty if there is none."""
     from codeplan.recording.event_log import MAX_TRACE_BYTES, SIZE_VARIABLE
     from codeplan.runner.recorded_episodes import MORE_TRIES, budget_option
@@ -482,7 +483,7 @@ def _way_on(result: Result) -> str:
         case _:
             return ""
     variable = f"{missing} " if missing.startswith("CODEPLAN") else ""
-    command = f"codeplan resume {shell_word(Path(result.trace).parent)}{'' if variable else f' {missing}'}"
+    command = f"codeplan resume {shell_word(Path(result.trace).parent)}{'' if variable else f' {missing}'}{files}"
     tools = "; name the tools again, as for this command" if result.task.env == "tools" else ""
     return f"{variable}{command}{tools}"
 

@@ -146,7 +146,7 @@ def execute(
 
     source = read_plan(plan)
     given, on_event = asdict(how) | options.command_run(context), output.event_handler()
-    given |= {"kind": what.kind, "seed": what.seed, "out": out, "on_event": on_event}
+    given |= {"kind": what.kind, "seed": what.seed, "split": what.split, "out": out, "on_event": on_event}
     goal = f"run the plan {_display_name(plan)}"
     with (
         tapes.open() as tape,
@@ -157,7 +157,8 @@ def execute(
     if not output.as_json:
         show_value(execution.result)
     document = _summary(execution) if output.as_json else None
-    end_episode(execution.result, document, unverified=sources.verify is None)
+    files = options.named_files(context)
+    end_episode(execution.result, document, unverified=sources.verify is None, files=files)
 
 
 def read_plan(path: str) -> str:

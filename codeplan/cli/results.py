@@ -17,6 +17,7 @@ from codeplan.cli.skills import open_library
 from codeplan.untrusted.texts import echo, echo_message, one_line, shell_word, with_count
 
 if TYPE_CHECKING:
+    from codeplan.bench.cell_comparison import BenchOverview
     from codeplan.skills.library import SkillLibrary
     from codeplan.types import Task
 
@@ -82,23 +83,34 @@ def compare(
     they show the difference in success rate (Tango's interval at 95 %, McNemar's exact test), the difference in means
     (bootstrap over the tasks), and how many more pairs a conclusion would need. Published results on the suite have a
     table of their own.
+
+    Exit codes: 0; 2 usage, also if no two cells have a finished episode of the same task in common.
     """
-    from codeplan.bench.agentdojo import rates_tables
     from codeplan.bench.cell_comparison import build_overview
     from codeplan.bench.metrics import parse_metrics
-    from codeplan.bench.tables import TABLE_FORMATS, build_tables, format_tables
-    from codeplan.bench.trainings import build_training_tables
-    from codeplan.cli.tables import bench_table_text, terminal_width
+    from codeplan.bench.tables import TABLE_FORMATS
     from codeplan.errors import UsageError
 
     if form not in (None, "json", *TABLE_FORMATS):
         raise UsageError(f"there is no format {form!r}; there are: {', '.join([*TABLE_FORMATS, 'json'])}")
     comparison = build_overview(first, second, () if metrics is None else parse_metrics(metrics))
-    if as_json or form == "json":
+    _print_overview(comparison, "json" if as_json else form)
+    if comparison.not_compared and not comparison.comparisons:
+        raise UsageError(f"no cells can be compared: {comparison.not_compared[0]}")
+
+
+def _print_overview(comparison: BenchOverview, form: str | None) -> None:
+    """Print in a form of ``compare``; None is columns on a terminal, otherwise Markdown."""
+    from codeplan.bench.agentdojo import rates_tables
+    from codeplan.bench.tables import build_tables, format_tables
+    from codeplan.bench.trainings import build_training_tables
+    from codeplan.cli.tables import bench_table_text, terminal_width
+
+    if form == "json":
         statistics, comparisons = dict(comparison.statistics), comparison.comparisons
         left_out = {"cells": comparison.cells_left_out, "kinds": comparison.kinds_left_out}
-        published = comparison.published
-        print_json({"statistics": statistics, "comparisons": comparisons, "published": published, "left_out": left_out})
+        document = {"statistics": statistics, "comparisons": comparisons, "published": comparison.published}
+        print_json({**document, "left_out": left_out, "not_compared": comparison.not_compared})
         return
     benches = {str(side.bench.folder): side.bench for side in comparison.cells}
     more = [table for bench in benches.values() for table in (*build_training_tables(bench), *rates_tables(bench))]
@@ -107,6 +119,9 @@ def compare(
         echo("\n\n".join(bench_table_text(table, width) for table in tables))
     else:
         echo(format_tables(tables, form or "markdown"), end="")
+    if form == "csv":  # which has no notes
+        for why in comparison.not_compared:
+            echo_message(f"not compared: {why}", "codeplan: ", err=True)
 
 
 def export(

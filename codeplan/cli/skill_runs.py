@@ -79,15 +79,17 @@ def run(
     plan = bind_values(skill, goal, values or ())
     sources.require_tools()
     given: dict[str, Any] = options.command_run(context) | ({} if model else {"limits": Limits(asks=0)})
+    files = options.named_files(context)
     with options.run_folder(out, "skill", skill.name) as folder:
-        again = f"run: codeplan resume {shell_word(folder)}; name the tools again, as for this command"
+        again = f"run: codeplan resume {shell_word(folder)}{files}; name the tools again, as for this command"
         with playing(again, as_json=output.as_json), options.open_environment(None, sources, goal, folder) as tools:
             _require_tools(skill, tools)
             result = execute(plan, tools, skill=skill, out=folder, on_event=output.event_handler(), **given).result
     record_trial(opened, skill, result, str(folder), "use")
     if not output.as_json:
         show_value(result)
-    end_episode(result, result_as_json(result) if output.as_json else None, unverified=sources.verify is None)
+    document = result_as_json(result) if output.as_json else None
+    end_episode(result, document, unverified=sources.verify is None, files=files)
 
 
 def try_out(

@@ -20,7 +20,7 @@ from codeplan.episode.open_calls import NextAnswer, OpenCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.plain_data import pack, unpack
-from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, TakesActions
+from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, described_actions
 from codeplan.recording.event_log import latest_of, places_of, standing_events
 from codeplan.recording.events import (
     AnsweredCall,
@@ -450,9 +450,10 @@ class Episode:
 
         Raises: UsageError: the environment does not describe them.
         """
-        if not isinstance(self.env, TakesActions):
+        space = described_actions(self.env)
+        if space is None:
             raise actions_not_described(self.env.name)
-        return self.env.space
+        return space
 
     @property
     def observation(self) -> Observation:

@@ -63,7 +63,7 @@ from codeplan.tools.questions import question_of
 from codeplan.types import Answer, Call, Completion, Embeddings, Finished, Message, Observation, Purpose, Task, Usage
 from codeplan.types.value import MAX_AMOUNT
 from codeplan.untrusted.texts import escape_surrogates, parser_reason, with_article
-from codeplan.untrusted.tracebacks import broken_environment, broken_model
+from codeplan.untrusted.tracebacks import broken_environment, broken_model, wrong_reply
 from codeplan.untrusted.values import in_quotes, value_text
 
 MAX_PROMPT_CHARS: Final = 1_000_000
@@ -571,7 +571,7 @@ class ReplayableModel:
             if type(self._llm).__module__.partition(".")[0] == "codeplan":
                 raise  # a bug of codeplan
             raise broken_model(self._llm.name, e) from e
-        _require_recordable(completion, self._llm.name)
+        _require_recordable(completion, self._llm.name, purpose)
         texts = {name: value for name, value in structs.asdict(completion).items() if isinstance(value, str)}
         return replace(completion, **{name: escape_surrogates(text) for name, text in texts.items()})
 
@@ -589,18 +589,18 @@ class ReplayableModel:
         return failed if failed and failed.purpose == "embed" else self._trace.peek_recorded(TextsEmbedded)
 
 
-def _require_recordable(completion: object, name: str) -> None:
-    """Raise UsageError unless a model returned a Completion that a trace can hold."""
+def _require_recordable(completion: object, name: str, purpose: Purpose) -> None:
+    """Raise ModelError unless a model returned a Completion that a trace can hold."""
     if not isinstance(completion, Completion):
         found = with_article(type(completion).__name__)
-        raise UsageError(f"the model {name} returned {found}; complete must return a codeplan.Completion")
+        raise wrong_reply(name, purpose, found, "complete must return a codeplan.Completion")
     if not isinstance(completion.usage, Usage):
         found = with_article(type(completion.usage).__name__)
-        raise UsageError(f"the model {name} returned {found} as usage; give a codeplan.Usage")
+        raise wrong_reply(name, purpose, f"{found} as usage", "give a codeplan.Usage")
     try:
         msgspec.convert(msgspec.to_builtins(completion), Completion)
     except (msgspec.ValidationError, TypeError) as e:
-        raise UsageError(f"the model {name} returned a wrong Completion: {parser_reason(e)}") from None
+        raise wrong_reply(name, purpose, "a wrong Completion", parser_reason(e)) from None
 
 
 def _model_error_from(recorded: ModelCallFailed) -> ModelError:

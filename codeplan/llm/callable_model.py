@@ -14,7 +14,7 @@ from codeplan.llm.connections import run_and_wait
 from codeplan.llm.openai_protocol import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
 from codeplan.untrusted.texts import one_line, with_article
-from codeplan.untrusted.tracebacks import broken_model
+from codeplan.untrusted.tracebacks import broken_model, wrong_reply
 from codeplan.untrusted.values import in_quotes
 
 Answer: TypeAlias = str | Completion
@@ -49,8 +49,8 @@ class CallableModel:
         """Call the function. Its own usage is kept; a text has unknown usage.
 
         Raises:
-            ModelError: the function raises an exception, SystemExit included; ``is_users_bug`` is true.
-            UsageError: it returns neither a text nor a Completion.
+            ModelError: the function raises an exception, SystemExit included, or returns neither a text nor a
+                Completion; ``is_users_bug`` is true.
         """
         more = {**self._seed, "purpose": purpose} if self._takes_purpose else self._seed
         try:
@@ -64,7 +64,7 @@ class CallableModel:
         completion = Completion(answer, _UNKNOWN) if isinstance(answer, str) else answer
         if not isinstance(completion, Completion) or not isinstance(completion.text, str):
             found = with_article(type(answer).__name__)
-            raise UsageError(f"the model {self.name} returned {found}; a function that is a model returns a text")
+            raise wrong_reply(self.name, purpose, found, "a function that is a model returns a text")
         return msgspec.structs.replace(completion, text=cut_at_stop(completion.text, stop))
 
     def with_seed(self, model_seed: int) -> CallableModel:

@@ -149,7 +149,7 @@ def _agent_names(env: Any) -> set[str] | None:
 
 def _kinds_in_order(env: Any, kind: str, settings: SampleSettings) -> Iterator[tuple[str, str]]:
     """Each kind whose examples may be shown with its relation to ``kind``, the nearest first."""
-    similar = env.similar_kinds.get(kind, ()) if isinstance(env, HasSimilarKinds) else ()
+    similar = env.similar_kinds.get(kind, ()) if isinstance(env, HasSimilarKinds) and env.similar_kinds else ()
     order = [(kind, _THIS_KIND)]
     if settings.table != "kind":
         order += [(each, _SIMILAR) for each in similar if each != kind]

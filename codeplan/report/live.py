@@ -82,14 +82,16 @@ def _money(result: Result) -> str:
     """US dollars for the calls with known prices; empty if no endpoint was called."""
     if result.model == "scripted" or not result.model_calls:
         return ""
-    if result.usage.money is None:
-        return "unknown (no price for this model; --prices FILE gives one)"
-    return f"${result.usage.money:.4f}"
+    if result.usage.money is not None:
+        return f"${result.usage.money:.4f}"
+    if result.usage.total_tokens is None:
+        return "unknown, as the tokens are"
+    return "unknown (no price for this model; --prices FILE gives one for an endpoint's)"
 
 
 def _tokens(usage: Usage) -> str:
     if usage.input_tokens is None or usage.output_tokens is None:
-        return "unknown (the endpoint did not say)"
+        return "unknown (the model did not say)"
     share = usage.cached_share
     cached = f", {usage.cached_tokens:,} of them cached ({share:.0%})" if share else ""
     return f"{usage.input_tokens:,} in{cached} + {usage.output_tokens:,} out"

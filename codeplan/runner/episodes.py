@@ -41,6 +41,7 @@ def run(
     *,
     kind: str | None = None,
     seed: int | None = None,
+    split: str | None = None,
     budget: Budget | None = None,
     out: Path | str | None = None,
     on_event: EventHandler | None = None,
@@ -52,11 +53,12 @@ def run(
 
     ``env`` and ``method`` are objects, or names that ``codeplan envs`` and ``codeplan methods`` list. ``model`` is an
     LLM, a function that takes the messages and returns a text (also an asynchronous one), ``"scripted"``, or the name
-    of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id; ``kind``
-    and ``seed`` also select one; the default is the first task of the test split. ``out`` is a new folder for the trace
-    (None: no file). ``on_event`` is called with each event as it happens. ``settings`` go to the environment, the
-    method and the model: to each that is given by name and takes a setting of that name. ``record`` also puts the
-    episode on a tape. ``tape`` replays it from one: nothing is live, and nothing is written.
+    of a model at an OpenAI-compatible endpoint. ``task`` is a Task or an id; ``kind`` and ``seed`` also select one; the
+    default is the first task. ``split`` restricts the choice; None is the environment's first split, and any split for
+    an id or a seed. ``out`` is a new folder for the trace (None: no file). ``on_event`` is called with each event as it
+    happens. ``settings`` go to the environment, the method and the model: to each that is given by name and takes a
+    setting of that name. ``record`` also puts the episode on a tape. ``tape`` replays it from one: nothing is live, and
+    nothing is written.
 
     Raises:
         UsageError: the input is wrong.
@@ -70,9 +72,13 @@ def run(
         if isinstance(setup.method, FixedPlan):
             setup.method.require_start(agent_api(agent_class(setup.env)))
         chosen = (
-            envs.select(setup.env, id=task, kind=kind, seed=seed) if task is None or isinstance(task, str) else task
+            envs.select(setup.env, id=task, kind=kind, seed=seed, split=split)
+            if task is None or isinstance(task, str)
+            else task
         )
         handler = KeepAndTell(record.start_episode(), on_event) if record else on_event
+        if not isinstance(task, Task) and not tape and not type(setup.env).__module__.startswith("codeplan."):
+            setup.require_known_world([chosen])  # for its own tasks, a bench has asked before
         if tape:
             header = setup.header(chosen, budget or Budget())
             return setup.replay(tape.take_episode(header), handler, header)

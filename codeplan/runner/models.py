@@ -53,6 +53,11 @@ def register(model: LLM) -> str:
     return model.name
 
 
+def is_own(name: str) -> bool:
+    """Whether a model of the user's was registered under this name in this process."""
+    return name in _own
+
+
 def _takes_seed(model: LLM) -> bool:
     return isinstance(model, CallableModel) and model.takes_seed
 

@@ -672,13 +672,12 @@ def recorded_setup(
     if env is None:
         require_recorded(header.env)
     is_exec = header.method == FixedPlan.name and method is None
-    nobody_asked = is_exec and header.model == "scripted"
-    if live and model is None and header.env == ToolEnvironment.name and not (header.model_settings or nobody_asked):
+    participants: dict[str, Any] = {"env": env or header.env, "model": model or main_model_name(header)}
+    if live and model is None and _was_object(header):
         raise UsageError(
             f"the model {in_quotes(header.model)} of the episode is a function or an object of yours, which is never "
             "taken from a trace; name it again: --model FILE.py:NAME"
         )
-    participants: dict[str, Any] = {"env": env or header.env, "model": model or main_model_name(header)}
     participants["method"] = FixedPlan if is_exec else method or header.method
     chosen = choose_settings(header, participants, settings, overrides, live=live)
     if is_exec:
@@ -686,6 +685,16 @@ def recorded_setup(
     if not live and isinstance(participants["method"], str):
         chosen |= _missing_library(header, participants["method"], chosen)
     return EpisodeSetup(**participants, settings=chosen)
+
+
+def _was_object(header: EpisodeStarted) -> bool:
+    """Whether the recorded model was a function or an object: it reported no settings, and took none of an
+    endpoint's.
+    """
+    if header.model == "scripted" or models.is_own(header.model):
+        return False
+    of_endpoints = {*models.setting_names(models.ANY_ENDPOINT_MODEL)} - {"model_seed"}
+    return not header.model_settings and not header.settings.keys() & of_endpoints
 
 
 def _missing_library(header: EpisodeStarted, method: str, chosen: Mapping[str, Any]) -> dict[str, Any]:

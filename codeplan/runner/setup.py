@@ -31,14 +31,16 @@ from codeplan.errors import (
     WaitingForApproval,
 )
 from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_function
+from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
+from codeplan.methods.react import ReAct
 from codeplan.protocols import (
     LLM,
     Agent,
     BaseEnvironment,
     Environment,
     OffersTools,
-    TakesActions,
+    described_actions,
     has_members,
     require_members,
     require_synchronous,
@@ -118,6 +120,9 @@ _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"
 Others are recognised by their names (see ``codeplan.recording.redaction``)."""
 
 
+_KINDS_TRIED: Final = 30
+
+
 class EnvironmentToOpen(NamedTuple):
     """An environment that starts programs: it is opened once method and model are there, and closed with the setup."""
 
@@ -157,7 +162,7 @@ class EpisodeSetup:
         with ExitStack() as resources:
             self.env = _open(env, shares["env"], resources)
             _require_usable_agent(self.env)
-            if needs_space(self.method) and not isinstance(self.env, TakesActions):
+            if needs_space(self.method) and described_actions(self.env) is None:
                 raise actions_not_described(self.env.name)
             self._resources = resources.pop_all()
 
@@ -166,6 +171,39 @@ class EpisodeSetup:
 
     def __exit__(self, *exception: object) -> None:
         self._resources.close()
+
+    def require_known_world(self, tasks: Sequence[Task]) -> None:
+        """Raise UsageError if the model is the stand-in and knows no kind of these tasks, by the first of each.
+
+        It says nothing of methods that may do without the model: others than AdaPlanner and ReAct, alone or as
+        executors, and AdaPlanner with a library of skills. What an environment's reset raises, the episode reports.
+        """
+        if self.model.name != "scripted":
+            return
+        from codeplan.standin.model import ScriptedModel, knows_task  # most runs have another model
+
+        if not isinstance(getattr(self.model, "main", self.model), ScriptedModel):
+            return
+        method: object = self.method
+        while executor := getattr(method, "executor", None):
+            method = executor
+        in_turns = isinstance(method, ReAct)
+        if not in_turns and not (isinstance(method, AdaPlanner) and method.settings.library is None):
+            return
+        of_kinds = [*{task.kind: task for task in reversed(tasks)}.values()]
+        for task in of_kinds[:_KINDS_TRIED]:
+            try:
+                observation = self.env.reset(task)
+            except Exception:
+                return
+            if knows_task(task.goal or observation.goal, observation.text, in_turns=in_turns):
+                return
+        if len(of_kinds) <= _KINDS_TRIED:
+            what = "cannot act turn by turn" if in_turns else "does not know what to do"
+            raise UsageError(
+                f"the scripted stand-in {what} in {self.env.name} (task {in_quotes(tasks[0].id)}); name an endpoint's "
+                "model (--model NAME) or a function of yours (--model FILE.py:FUNCTION)"
+            )
 
     def header(self, task: Task, budget: Budget) -> EpisodeStarted:
         """The first event of an episode with this setup.

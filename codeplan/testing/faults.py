@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from codeplan.envs.household.faults import HOUSEHOLD_FAULTS, EditableHousehold, HouseholdFault
-from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, TakesActions, answer_schema
+from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, answer_schema, described_actions
 from codeplan.recording.events import NO_SITE, CallSite, EventHandler
 from codeplan.runner.recorded_calls import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
@@ -177,7 +177,8 @@ def _every_question(run: PlanRun, env: BaseEnvironment) -> Iterator[int]:
 
 
 def _do_nothing(env: Environment, task: Task, action: str, before: Observation) -> Observation:
-    prefixes = env.space.no_effect_prefixes if isinstance(env, TakesActions) else ()
+    space = described_actions(env)
+    prefixes = space.no_effect_prefixes if space else ()
     return Observation(next(iter(prefixes), "Nothing happens."), before.reward)
 
 

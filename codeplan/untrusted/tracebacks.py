@@ -37,21 +37,28 @@ def traceback_text(error: BaseException) -> str:
 
 def broken_model(name: str, error: BaseException) -> ModelError:
     """codeplan's error for an exception of the user's own model. Raise it from ``error``."""
-    said = one_line(f"{type_name(error)}: {message_text(error)}", MAX_REASON_CHARS) + _place(error)
+    said = one_line(f"{type_name(error)}: {message_text(error)}", MAX_REASON_CHARS) + place_of(error)
     broken = ModelError(f"the model {one_line(name)} failed: {said}")
     broken.is_users_bug = True
     return broken
 
 
+def wrong_reply(name: str, purpose: str, returned: str, remedy: str) -> ModelError:
+    """codeplan's error for what a model of the user's own returned in place of a reply, as in "an int"."""
+    wrong = ModelError(f"the model {one_line(name)} returned {returned} (purpose {purpose}); {remedy}")
+    wrong.is_users_bug = True
+    return wrong
+
+
 def broken_environment(name: str, doing: str, error: BaseException) -> EnvironmentFailure:
     """codeplan's error for an exception of an environment, as in "while closing". Raise it from ``error``."""
-    what = f"{value_text(error, _MAX_ERROR)}{_place(error)}"
+    what = f"{value_text(error, _MAX_ERROR)}{place_of(error)}"
     broken = EnvironmentFailure(f"the environment {name} broke while {doing}: {what}")
     broken.is_users_bug = True
     return broken
 
 
-def _place(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """Where the other code raised it, as " (boxes.py, line 12)"; empty if it did not."""
     last = _own_part(error.__traceback__)
     while last is not None and last.tb_next is not None:

@@ -16,6 +16,7 @@ from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.metrics import measure_episode
 from codeplan.bench.store import BenchStore, EpisodeOutcome, read_bench
 from codeplan.bench.tables import TABLE_FORMATS, BenchTable, build_tables, format_latex, format_markdown, format_tables
+from codeplan.cli import main
 from codeplan.errors import UsageError
 from codeplan.recording.trace import Trace
 from codeplan.runner.episodes import find_trace
@@ -108,8 +109,27 @@ def test_repeats_that_agree_are_no_further_evidence(tmp_path: Path) -> None:
 
 def test_benches_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
     folder = bench(tmp_path, {"a": "1" * 3, "b": "xxx" + "1" * 2})
-    with pytest.raises(UsageError, match="no finished episode of the same task"):
-        build_overview(str(folder))
+    overview = build_overview(str(folder))
+    assert (overview.comparisons, len(overview.statistics)) == ((), 2)
+    assert overview.not_compared == ("a and b have no finished episode of the same task in common",)
+
+
+def test_a_cell_without_a_finished_episode_is_named_and_the_others_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = bench(tmp_path / "four", {"broken": "xx", "a": "10", "empty": "", "b": "11"})
+    overview = build_overview(str(folder))
+    assert [(c.first, c.second) for c in overview.comparisons] == [("a", "b")]
+    assert overview.not_compared == ("broken has no finished episode", "empty has no finished episode")
+    assert {label: kinds[-1].episodes for label, kinds in overview.statistics}["broken"] == 0
+    assert main(["compare", str(folder), "--format", "markdown"]) == 0
+    assert "Not compared: broken has no finished episode." in capsys.readouterr().out
+    assert main(["compare", str(folder), "--format", "csv"]) == 0
+    assert "not compared: empty has no finished episode" in capsys.readouterr().err
+    assert main(["compare", str(bench(tmp_path / "two", {"a": "1", "b": "x"}))]) == 2
+    out, err = capsys.readouterr()
+    assert "| a † | all | 1 | 100.0 |" in out
+    assert err == "codeplan: no cells can be compared: b has no finished episode\n"
 
 
 def test_unknown_values_stay_unknown(tmp_path: Path) -> None:

@@ -64,7 +64,30 @@ def test_a_frame_has_numbers_as_numbers(bench: BenchRecord) -> None:
     table = frame(bench)
     assert pandas.api.types.is_integer_dtype(table["actions"])
     assert pandas.api.types.is_bool_dtype(table["success"])
-    assert len(frame(bench, "calls")) == table["actions"].sum()
+    assert len(frame(bench.folder, "calls")) == table["actions"].sum()
+    with pytest.raises(UsageError, match="^name a bench's folder by its path, not by a value of the type int$"):
+        frame(3)  # type: ignore[arg-type]
+
+
+def test_a_broken_off_episode_is_part_of_no_rate(tmp_path: Path) -> None:
+    def breaks(messages: list[codeplan.Message]) -> str:
+        raise RuntimeError("no")
+
+    def gives_up(messages: list[codeplan.Message]) -> str:
+        return "def solution(agent, start_from=1):\n    if start_from <= 1:\n        assert False, 'no'\n"
+
+    bench = codeplan.bench.run("household", model=[breaks, gives_up], kind="clean", n=1, tries=1).bench
+    broken, failed = rows_of(bench)
+    judged = ("success", "reward", "claim", "hijacked")
+    assert [broken[name] for name in judged] == [None] * 4
+    assert (broken["broken"], broken["model_calls"], broken["schema"]) == (True, 1, 2)
+    assert (failed["success"], failed["reward"]) == (False, 0.0)
+    write_rows(bench, tmp_path / "episodes.csv")
+    with (tmp_path / "episodes.csv").open(newline="") as file:
+        assert [row["success"] for row in csv.DictReader(file)] == ["", "False"]
+    pytest.importorskip("pandas")
+    means = frame(bench).groupby("cell")["success"].mean()
+    assert [means.isna()["household.adaplanner.breaks"], means["household.adaplanner.gives_up"]] == [True, 0.0]
 
 
 def test_a_cell_of_a_table_holds_a_list_or_dict_as_json(tmp_path: Path) -> None:

@@ -399,6 +399,11 @@ def test_environments_are_listed_with_kinds_splits_and_how_to_run_one(cli):
 def test_methods_are_listed(cli):
     assert "adaplanner" in cli("methods").out
     assert "`" not in cli("methods").out
+    assert "  max_idle_turns  Turns in a row" in cli("methods", "react").out
+    assert "tries               Runs of a plan at most. [6]" in cli("methods", "adaplanner").out
+    defaults = {s["name"]: s["default"] for s in cli("methods", "best-of-n", "--json").json["settings"]}
+    assert defaults == {"executor": {"name": "adaplanner", "tries": 1}, "n": 4, "temperature": 0.7}
+    assert "there is no method 'reakt'; did you mean 'react'?" in cli("methods", "reakt").err
     assert "tries" in next(m for m in cli("methods", "--json").json if m["name"] == "adaplanner")["settings"]
 
 

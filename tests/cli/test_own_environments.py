@@ -71,6 +71,10 @@ class Unreadable(Late):
 async def make_later():
     return Late()
 
+class Inherits(Crates):
+    def __init__(self):
+        raise ValueError("no")
+
 class Stuck(Crates):
     name = "stuck"
     def close(self):
@@ -180,6 +184,7 @@ def test_what_is_no_environment_is_told_in_a_sentence(run, given, sentence):
     ("given", "line", "sentence"),
     [
         ("make_broken", "raise ValueError(", "the environment 'mine.py:make_broken' cannot be built: ValueError: no"),
+        ("Inherits", "raise ValueError(", "the environment crates cannot be built: ValueError: no (mine.py, line "),
         ("Exits", "raise SystemExit(7)", "the environment 'mine.py:Exits' cannot be built: SystemExit: 7"),
         ("Stuck", "raise ValueError(", "the environment stuck broke while closing: ValueError('it is stuck')"),
         ("Empties", "[][0]", "the environment empties broke while listing the tasks of its split test: IndexError("),
@@ -218,6 +223,41 @@ def test_a_bench_runs_on_an_environment_of_a_file(run, engine):
     assert code == 0, err
     assert [outcome["result"]["ending"]["type"] for outcome in json.loads(out)["outcomes"]] == ["success"] * 3
     assert run("bench", "mine.py:Crates", "--engine", engine, "--out", "bench", "--json")[0] == 0
+
+
+def test_the_hint_after_a_failure_runs_as_printed(folder, capsys):
+    Path("models.py").write_text(FUNCTION_MODEL.replace("agent.open(box)", "agent.report()"))
+    once = ["--set", "tries=1", "--set", "no_progress=0", "--out", "one", "-q"]
+    assert main(["run", "mine.py:Crates", "--model", "models.py:answer", *once]) == 1
+    *_, hint = capsys.readouterr().err.splitlines()
+    assert hint == (
+        "codeplan: to go on, run: codeplan resume one --tries 3 --env mine.py:Crates --model models.py:answer"
+    )
+    plugins._own["codeplan.envs"].clear()
+    assert main(hint.rpartition("run: codeplan ")[2].split()) == 1
+    out, err = capsys.readouterr()
+    assert "no success in 4 tries" in out and "unknown, as the tokens are" in out
+    assert err.splitlines()[-1] == hint
+    assert main(["resume", "one", "--tries", "3", "--env", "mine.py:Crates"]) == 2
+    assert "'answer' of the episode is a function or an object of yours" in capsys.readouterr().err
+
+
+def test_a_task_is_chosen_from_a_split(folder, capsys):
+    Path("models.py").write_text(FUNCTION_MODEL)
+    mine = ["run", "mine.py:Crates", "--model", "models.py:answer", "-q"]
+    assert main([*mine, "--split", "train", "--task", "ball/2", "--out", "one"]) == 0
+    header = Trace.read("one/trace.jsonl")[0]
+    assert (header.task.id, header.task.split) == ("ball/2", "train")
+    assert main([*mine, "--split", "tests"]) == 2
+    assert "crates has no split 'tests'; there are: test, dev, train" in capsys.readouterr().err
+
+
+def test_a_run_without_a_model_is_refused_before_the_episode(folder, capsys):
+    assert main(["run", "mine.py:Crates", "--out", "one"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, Path("one").exists()) == ("", False)
+    sentence = "the scripted stand-in does not know what to do in crates (task 'ball/1'); name an endpoint's model"
+    assert err.startswith(f"codeplan: {sentence}") and err.count("\n") == 1
 
 
 def test_a_bench_refuses_a_single_object(run):

@@ -151,5 +151,5 @@ def test_a_resumed_episode_that_is_interrupted_says_to_name_the_tools_again(in_d
     stopping = TOOLS.replace("    return to", "    raise KeyboardInterrupt")
     (in_doubt / "stopping.py").write_text(stopping)
     assert main(["resume", "run", "--tools", "stopping.py", *OPTIONS[2:], "--in-doubt", "retry"]) == 130
-    said = "codeplan: interrupted; to go on, run: codeplan resume run; name the tools again, as for this command\n"
-    assert capsys.readouterr().err == said
+    said = "codeplan: interrupted; to go on, run: codeplan resume run --model model.py:reply; name the tools again, as "
+    assert capsys.readouterr().err == said + "for this command\n"

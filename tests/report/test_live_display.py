@@ -283,7 +283,7 @@ def test_a_failure_has_its_reason_and_unknown_tokens_stay_unknown() -> None:
     text = shown(ended(False, "no success in 6 tries", usage=Usage(None, None)))
     assert "Not solved" in text
     assert "no success in 6 tries" in text
-    assert "unknown" in text
+    assert "unknown (the model did not say)" in text
 
 
 def test_the_quiet_display_shows_only_warnings_and_the_end() -> None:

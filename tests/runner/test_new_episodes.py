@@ -135,6 +135,23 @@ def test_an_environment_that_does_not_describe_its_actions_is_refused_before_the
     assert not (tmp_path / "run").exists()
 
 
+class SpacelessBoxes(Boxes):
+    space = None
+    similar_kinds = None
+
+
+class ListedBoxes(Boxes):
+    space = ["open BOX"]
+
+
+def test_no_description_of_the_actions_is_none_and_a_wrong_one_is_named():
+    with pytest.raises(UsageError, match="the environment boxes does not describe its actions"):
+        run(SpacelessBoxes(), method="react", model=Replies())
+    assert run(SpacelessBoxes(), "ball/2", model=Replies(OPEN.format(2))).success
+    with pytest.raises(UsageError, match="^space of the environment boxes is a list; give a codeplan.ActionSpace$"):
+        run(ListedBoxes(), method="react", model=Replies())
+
+
 def test_a_method_needs_a_description_of_the_actions_only_for_an_executor_whose_model_writes_them():
     method = Reflexion(executor=AdaPlanner())
     assert run(Boxes(), "ball/2", method=method, model=Replies(OPEN.format(2))).success

@@ -189,22 +189,36 @@ def test_later_models_answer_after_a_task_of_another_left_the_program():
 
 @pytest.mark.parametrize("returned", [None, b"text", ["a"], 3])
 def test_a_function_must_return_a_text(returned):
-    with pytest.raises(UsageError, match=rf"the model function returned an? {type(returned).__name__}; a function"):
+    said = rf"the model function returned an? {type(returned).__name__} \(purpose plan\); a function that is a model"
+    with pytest.raises(ModelError, match=said) as broken:
         codeplan.run(Boxes(), model=lambda messages: returned)
+    assert broken.value.is_users_bug
 
 
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (PLAN, "the model mine returned a str; complete must return a codeplan.Completion"),
-        (Completion(PLAN, {"input_tokens": 3}), "the model mine returned a dict as usage; give a codeplan.Usage"),
-        (Completion(PLAN, Usage(-1, 2)), "the model mine returned a wrong Completion: Expected `int` >= 0"),
-        (Completion(PLAN, Usage(money=float("nan"))), "the model mine returned a wrong Completion: Expected `float`"),
+        (PLAN, "the model mine returned a str (purpose plan); complete must return a codeplan.Completion"),
+        (
+            Completion(PLAN, {"input_tokens": 3}),
+            "the model mine returned a dict as usage (purpose plan); give a codeplan.Usage",
+        ),
+        (
+            Completion(PLAN, Usage(-1, 2)),
+            "the model mine returned a wrong Completion (purpose plan); Expected `int` >= 0",
+        ),
+        (
+            Completion(PLAN, Usage(money=float("nan"))),
+            "the model mine returned a wrong Completion (purpose plan); Expected `float`",
+        ),
         (
             Completion(PLAN, Usage(Fraction(3), 2)),
-            "the model mine returned a wrong Completion: Encoding objects of type",
+            "the model mine returned a wrong Completion (purpose plan); Encoding objects of type",
         ),
-        (Completion(PLAN, model=None), "the model mine returned a wrong Completion: Expected `str`, got `null`"),
+        (
+            Completion(PLAN, model=None),
+            "the model mine returned a wrong Completion (purpose plan); Expected `str`, got `null`",
+        ),
     ],
 )
 def test_an_answer_that_no_trace_could_hold_is_refused(returned, message, tmp_path):
@@ -214,10 +228,34 @@ def test_an_answer_that_no_trace_could_hold_is_refused(returned, message, tmp_pa
         def complete(self, messages, *, purpose, stop=(), max_tokens=None):
             return returned
 
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(ModelError) as refused:
         codeplan.run(Boxes(), model=Mine(), out=tmp_path / "run")
     assert str(refused.value).startswith(message)
     assert codeplan.Trace.read(tmp_path / "run" / "trace.jsonl")
+
+
+def test_a_wrong_reply_breaks_off_its_episode_alone(tmp_path):
+    class ToldBoxes(Boxes):
+        name = "told"
+
+        def reset(self, task):
+            return replace(super().reset(task), text=f"This is {task.id}.")
+
+    def returns(messages):
+        return 3 if "ball/2" in str(messages) else PLAN
+
+    def raises(messages):
+        return PLAN if "ball/2" not in str(messages) else 1 / 0
+
+    found = codeplan.bench.run(ToldBoxes, tries=1, model=[returns, raises], out=tmp_path / "bench").bench
+    for model in ("returns", "raises"):
+        assert [one.broken for one in found.outcomes_of(f"told.adaplanner.{model}")] == [False, True, False]
+    reasons = [one.result.reason for one in found.outcomes if one.broken]
+    assert reasons == [
+        "infrastructure: the model returns returned an int (purpose plan); a function that is a model returns a text",
+        "infrastructure: the model raises failed: ZeroDivisionError: division by zero (test_own_participants.py, line "
+        f"{raises.__code__.co_firstlineno + 1})",
+    ]
 
 
 def test_an_agent_class_without_its_own_act_keeps_working():

@@ -75,10 +75,10 @@ def hostile(c):
             "base_url=",
         ),
         "broken-address": ({**strong, "settings": {"base_url": "http://[" + "x" * 9000}}, "base_url="),
-        "openai": (strong, "base_url='https://api.openai.com/v1'; if you trust it, give --base-url https://api"),
+        "object": (strong, "the model 'strong' of the episode is a function or an object of yours"),
         "openai-named": (
             {**strong, "model_settings": {"base_url": "https://api.openai.com/v1"}},
-            "base_url='https://api.openai.com/v1'",
+            "base_url='https://api.openai.com/v1'; if you trust it, give --base-url https://api",
         ),
         "openai-asked": ({"settings": {"ask_model": "gpt-4"}}, "ask_model='gpt-4'; if you trust it, give --set ask_"),
         "ask": ({**strong, "settings": {"ask_model": at}}, "ask_model="),
@@ -156,7 +156,7 @@ def test_a_strangers_trace_goes_on_with_nothing_but_harmless_settings(name, line
 
 IDENTICAL = {"refine", "weak", "budget", "budget-none", "address", "address-of-the-model", "address-with-a-login"}
 IDENTICAL |= {"broken-address", "ask", "main", "model", "key-variable", "body", "effort"}
-IDENTICAL |= {"openai", "openai-named", "openai-asked"}
+IDENTICAL |= {"object", "openai-named", "openai-asked"}
 """A replay calls no model, and a recorded episode may have continued with another than its first event names."""
 
 DIFFERENT = {"executor", "library", "env", "data", "pipeline", "recorded", "wiki", "alfworld"}
