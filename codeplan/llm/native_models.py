@@ -17,7 +17,7 @@ from codeplan.llm import endpoint, openai_protocol, prices
 from codeplan.llm.connections import RateLimits, bounded_http_client, shared_limiter
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.openai_client import EndpointSettings, RetryPolicy, check_limits, retry_attempts
-from codeplan.llm.openai_protocol import ModelReply, decode, mended
+from codeplan.llm.openai_protocol import ModelReply, decode_json, mended
 from codeplan.plugins import Setting
 from codeplan.recording.redaction import remove_secrets
 from codeplan.types import NO_USAGE, Completion, Message, Purpose, Usage
@@ -134,7 +134,7 @@ class AnthropicApi:
         return content
 
     def parse(self, body: bytes) -> ModelReply | None:
-        read = decode(mended(body), _Message)
+        read = decode_json(mended(body), _Message)
         if read is None or not (bytes(read.content) or read.error):
             return None
         found = openai_protocol.read_content(read.content)
@@ -212,7 +212,7 @@ class GoogleApi:
         return body.encode() if isinstance(body, str) else body
 
     def parse(self, body: bytes) -> ModelReply | None:
-        read = decode(mended(body), _Generated)
+        read = decode_json(mended(body), _Generated)
         if read is None or (read.candidates is None and not read.promptFeedback and not read.error):
             return None
         first = read.candidates[0] if read.candidates else _Candidate()

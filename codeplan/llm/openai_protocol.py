@@ -390,7 +390,7 @@ def read_error(body: Any) -> ErrorDetails:
     """The content of an error's body: JSON data, or text that is not JSON."""
     text = _text(body).lstrip("\ufeff \t\r\n")
     if text.startswith(("{", "[")):
-        body = decode(text.encode("utf-8", "replace"), Any) or body
+        body = decode_json(text.encode("utf-8", "replace"), Any) or body
     elif is_html(text):
         return ErrorDetails(_page_title(text), is_page=True)
     code = kind = cause = ""
@@ -541,23 +541,25 @@ class EmbeddingReply(msgspec.Struct, frozen=True):
 
 def parse_chat(body: bytes) -> ModelReply | None:
     """The reply in a chat completion's body; None if it is not one."""
-    read = decode(mended(body), _Chat)
+    read = decode_json(mended(body), _Chat)
     error = read and _parse_error(read.error)
     if read is None:
         return None
-    if error is None and read.choices is None and decode(read.message, _Message) is not None:  # as Ollama's own API
+    if (
+        error is None and read.choices is None and decode_json(read.message, _Message) is not None  # as Ollama's own API
+    ):  # as Ollama's own API
         read.choices = [_Choice(read.message)]
     if error is None and read.choices is None:
         return None
     usage = _parse_usage(read.usage, "prompt", "completion")
-    shared: dict[str, Any] = {"usage": usage, "model": decode(read.model, str) or "", "error": error}
+    shared: dict[str, Any] = {"usage": usage, "model": decode_json(read.model, str) or "", "error": error}
     if not read.choices:
         told = _parse_error(msgspec.Raw(body))  # why there are none
         shared["error"] = error or (told if told and told.message else None)
         return ModelReply(**shared)
     choice = read.choices[0]
     shared["error"] = error or _parse_error(choice.error)
-    message = decode(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
+    message = decode_json(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
     parts = read_content(message.content)
     text, thought = split_thoughts(parts.text)
     beside = (message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details)
@@ -565,9 +567,9 @@ def parse_chat(body: bytes) -> ModelReply | None:
     reasoned = any(bytes(field) not in _NOTHING for field in beside)
     return ModelReply(
         text=None if (reasoned or parts.reasoning) and not (text or "").strip() else text,
-        refusal=decode(message.refusal, str) or parts.refusal,
-        finish_reason=normalise_finish_reason(decode(choice.finish_reason, str)),
-        fingerprint=decode(read.system_fingerprint, str) or "",
+        refusal=decode_json(message.refusal, str) or parts.refusal,
+        finish_reason=normalise_finish_reason(decode_json(choice.finish_reason, str)),
+        fingerprint=decode_json(read.system_fingerprint, str) or "",
         reasoning=bound_reasoning(thoughts),
         **shared,
     )
@@ -575,7 +577,7 @@ def parse_chat(body: bytes) -> ModelReply | None:
 
 def parse_response(body: bytes) -> ModelReply | None:
     """The reply in a Responses API body; None if it is not one."""
-    read = decode(mended(body), _Response)
+    read = decode_json(mended(body), _Response)
     error = read and _parse_error(read.error)
     if read is None or (error is None and read.output is None):
         return None
@@ -617,15 +619,15 @@ def read_content(content: msgspec.Raw) -> MessageContent:
     """
     if bytes(content) in _EMPTY:
         return MessageContent(None)
-    if (whole := decode(content, str)) is not None:
+    if (whole := decode_json(content, str)) is not None:
         return MessageContent(whole)
     texts, thoughts, refusals = list[str](), list[str](), list[str]()
     for part in _listed(content):
-        if (plain := decode(part, str)) is not None:
+        if (plain := decode_json(part, str)) is not None:
             texts.append(plain)
             continue
-        fields = decode(part, dict[str, msgspec.Raw]) or {}
-        kind = (decode(fields.get("type", msgspec.Raw()), str) or "").lower()
+        fields = decode_json(part, dict[str, msgspec.Raw]) or {}
+        kind = (decode_json(fields.get("type", msgspec.Raw()), str) or "").lower()
         if kind == "refusal":
             refusals.append(_field_text(fields, ("refusal", "text")) or "")
         elif any(word in kind for word in _REASONING_KINDS) or _is_thought(fields):
@@ -641,7 +643,7 @@ def _is_thought(fields: Mapping[str, msgspec.Raw]) -> bool:
 
 
 def _listed(value: msgspec.Raw) -> list[msgspec.Raw]:
-    found = decode(value, list[msgspec.Raw])
+    found = decode_json(value, list[msgspec.Raw])
     return [value] if found is None else found
 
 
@@ -655,12 +657,12 @@ def _all_text(value: msgspec.Raw, depth: int = 0) -> str:
     """The text of a field that holds a text, or parts with texts, nested at most _MAX_NESTING times."""
     if bytes(value) in _NOTHING or depth > _MAX_NESTING:
         return ""
-    text: str | None = decode(value, str)
+    text: str | None = decode_json(value, str)
     if text is not None:
         return text
-    if (parts := decode(value, list[msgspec.Raw])) is not None:
+    if (parts := decode_json(value, list[msgspec.Raw])) is not None:
         return "".join(_all_text(part, depth + 1) for part in parts)
-    fields: dict[str, msgspec.Raw] = decode(value, dict[str, msgspec.Raw]) or {}
+    fields: dict[str, msgspec.Raw] = decode_json(value, dict[str, msgspec.Raw]) or {}
     return next((_all_text(fields[name], depth + 1) for name in _THOUGHT_FIELDS if name in fields), "")
 
 
@@ -672,7 +674,7 @@ def bound_reasoning(parts: Iterable[str]) -> str:
 
 def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:
     """The vectors of ``count`` texts; None if the body is no such reply."""
-    read = decode(body, _Embeddings)
+    read = decode_json(body, _Embeddings)
     error = read and _parse_error(read.error)
     if read is None or (error is None and read.data is None):
         return None
@@ -707,7 +709,7 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
 def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:
     if len(items) != count or any(len(item.embedding) > _MAX_VECTOR_BYTES for item in items):
         return None
-    found = {item.index: decode(item.embedding, tuple[float, ...]) or () for item in items}
+    found = {item.index: decode_json(item.embedding, tuple[float, ...]) or () for item in items}
     vectors = tuple(found.get(number, ()) for number in range(count))
     if len({len(vector) for vector in vectors}) != 1:
         return None
@@ -718,7 +720,7 @@ def _response_finish_reason(read: _Response) -> str:
     if read.status != "incomplete":
         return normalise_finish_reason(read.status)
     reason = _parse_object(read.incomplete_details).get("reason", msgspec.Raw())
-    return normalise_finish_reason(decode(reason, str) or "incomplete")
+    return normalise_finish_reason(decode_json(reason, str) or "incomplete")
 
 
 def normalise_finish_reason(reason: str | None) -> str:
@@ -742,7 +744,7 @@ def _parse_usage(usage: msgspec.Raw, input_name: str, output_name: str) -> Usage
 
 
 def _token_count(tokens: dict[str, msgspec.Raw], name: str) -> int | None:
-    value = decode(tokens.get(name, msgspec.Raw()), int | float)
+    value = decode_json(tokens.get(name, msgspec.Raw()), int | float)
     return int(value) if value is not None and 0 <= value <= _MAX_COUNT and value == int(value) else None
 
 
@@ -752,7 +754,7 @@ _MAX_COST = 1e6
 
 def _cost(tokens: dict[str, msgspec.Raw]) -> float | None:
     """What the endpoint says that the call cost, in US dollars; None if it says nothing, or nothing valid."""
-    value = decode(tokens.get("cost", msgspec.Raw()), float)
+    value = decode_json(tokens.get("cost", msgspec.Raw()), float)
     return value if value is not None and 0 <= value <= _MAX_COST else None
 
 
@@ -765,12 +767,12 @@ def _parse_error(error: msgspec.Raw) -> ErrorDetails | None:
     """The error in a reply; None if there is none."""
     if bytes(error) in (b"", b"null"):
         return None
-    return read_error(decode(error, Any)) if len(error) <= _MAX_ERROR_BYTES else ErrorDetails()
+    return read_error(decode_json(error, Any)) if len(error) <= _MAX_ERROR_BYTES else ErrorDetails()
 
 
 def _parse_object(value: msgspec.Raw) -> dict[str, msgspec.Raw]:
     """The fields of a small JSON object; empty if it is something else."""
-    return (decode(value, dict[str, msgspec.Raw]) or {}) if len(value) <= _MAX_ERROR_BYTES else {}
+    return (decode_json(value, dict[str, msgspec.Raw]) or {}) if len(value) <= _MAX_ERROR_BYTES else {}
 
 
 # ------------------------------------------------------------------ the fields that are read; others are ignored
@@ -832,7 +834,7 @@ class _Embeddings(msgspec.Struct):
     error: msgspec.Raw = msgspec.Raw()
 
 
-def decode(data: bytes | msgspec.Raw, kind: Any) -> Any:
+def decode_json(data: bytes | msgspec.Raw, kind: Any) -> Any:
     """The value; None if the data is not JSON of this type. A byte order mark before it does not count."""
     try:
         if isinstance(data, bytes):

@@ -12,7 +12,7 @@ import msgspec
 
 from codeplan.llm.connections import MAX_BODY_BYTES
 from codeplan.llm.endpoint_errors import UnacceptableBodyError
-from codeplan.llm.openai_protocol import decode, mended
+from codeplan.llm.openai_protocol import decode_json, mended
 
 StreamMode = Literal["off", "on", "bare"]
 """How a request asks for its reply: whole, as a stream with its usage, or as a stream without ``stream_options``."""
@@ -168,7 +168,7 @@ class _ChunkChoice(msgspec.Struct):
     @property
     def piece(self) -> _Delta:
         """What the choice adds to the reply."""
-        return decode(self.delta, _Delta) or decode(self.message, _Delta) or _Delta(self.text)
+        return decode_json(self.delta, _Delta) or decode_json(self.message, _Delta) or _Delta(self.text)
 
 
 class _Chunk(msgspec.Struct):
@@ -181,8 +181,8 @@ class _Chunk(msgspec.Struct):
     @property
     def choice(self) -> _ChunkChoice | None:
         """The first choice of the reply, which is the only one that is asked for; None without one."""
-        found = (decode(each, _ChunkChoice) for each in decode(self.choices, list[msgspec.Raw]) or ())
-        return next((each for each in found if each and not decode(each.index, int)), None)
+        found = (decode_json(each, _ChunkChoice) for each in decode_json(self.choices, list[msgspec.Raw]) or ())
+        return next((each for each in found if each and not decode_json(each.index, int)), None)
 
 
 class _ChatParts:
@@ -200,13 +200,13 @@ class _ChatParts:
 
     def take(self, data: bytes, is_error: bool) -> str:
         """Take an event, and return the text that it adds. ``is_error``: its name says that it is one."""
-        chunk = decode(data, _Chunk)
+        chunk = decode_json(data, _Chunk)
         if chunk is None:
             self.is_over = True  # and not whole
             return ""
         if is_error and bytes(chunk.error) in (b"", b"null"):
             chunk.error = msgspec.Raw(data)
-        said = {name: decode(getattr(chunk, name), str) for name in ("model", "system_fingerprint")}
+        said = {name: decode_json(getattr(chunk, name), str) for name in ("model", "system_fingerprint")}
         raw = {name: part for name in ("usage", "error") if bytes(part := getattr(chunk, name)) not in (b"", b"null")}
         self._head |= {name: part for name, part in said.items() if part} | raw
         if "error" in raw:
@@ -219,12 +219,12 @@ class _ChatParts:
         return self._take_choice(choice)
 
     def _take_choice(self, choice: _ChunkChoice) -> str:
-        if reason := decode(choice.finish_reason, str):
+        if reason := decode_json(choice.finish_reason, str):
             self._reason, self.is_whole = reason, True
         piece, told = choice.piece, ""
         for name in _TEXT_FIELDS:
             raw = getattr(piece, name)
-            if (text := decode(raw, str)) is not None:
+            if (text := decode_json(raw, str)) is not None:
                 self._texts.setdefault(name, []).append(text)
                 self.size += len(text)
                 told = text if name == "content" else told
@@ -236,7 +236,7 @@ class _ChatParts:
         """Keep the fields that hold parts, and yield the texts of the content's."""
         for name, kept in self._lists.items():
             raw = getattr(piece, name)
-            parts = decode(raw, list[Any]) or [each for each in (decode(raw, dict[str, Any]),) if each]
+            parts = decode_json(raw, list[Any]) or [each for each in (decode_json(raw, dict[str, Any]),) if each]
             if parts:
                 kept += parts
                 self.size += len(raw)
@@ -277,11 +277,11 @@ class _ResponseParts:
 
     def take(self, data: bytes, is_error: bool) -> str:
         """Take an event, and return the text that it adds. ``is_error``: its name says that it is one."""
-        event = decode(data, _ResponseEvent)
+        event = decode_json(data, _ResponseEvent)
         if event is None:
             self.is_over = True
             return ""
-        delta = decode(event.delta, str) or "" if event.type == "response.output_text.delta" else ""
+        delta = decode_json(event.delta, str) or "" if event.type == "response.output_text.delta" else ""
         if is_error or event.type == "error":
             self._body = msgspec.json.encode({"error": msgspec.Raw(data)})
         elif event.type in ("response.completed", "response.incomplete", "response.failed"):
