@@ -545,10 +545,8 @@ def parse_chat(body: bytes) -> ModelReply | None:
     error = read and _parse_error(read.error)
     if read is None:
         return None
-    if (
-        error is None and read.choices is None and decode_json(read.message, _Message) is not None  # as Ollama's own API
-    ):  # as Ollama's own API
-        read.choices = [_Choice(read.message)]
+    if error is None and read.choices is None and decode_json(read.message, _Message) is not None:
+        read.choices = [_Choice(read.message)]  # as Ollama's own API
     if error is None and read.choices is None:
         return None
     usage = _parse_usage(read.usage, "prompt", "completion")
