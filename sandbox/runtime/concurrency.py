@@ -27,7 +27,7 @@ from codeplan.sandbox.runtime.scheduling import (
 )
 from codeplan.sandbox.runtime.switching import THREADS, Steps, Wait, waiting
 from codeplan.sandbox.runtime.termination import PlanTermination
-from codeplan.sandbox.runtime.thread_modules import WAITED_FOR
+from codeplan.sandbox.runtime.thread_modules import WAITED_FOR, refuse_copies
 from codeplan.untrusted.texts import with_article
 
 
@@ -739,6 +739,7 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
     run = Thread.run
     RUNTIME_BASES.add(Thread)
     mark_class(Thread, shared=True)
+    refuse_copies(Thread, "_thread.lock", ["__deepcopy__"])
 
     class Timer(Thread):
         """As ``threading.Timer``: calls the function after a time, unless it is cancelled before."""

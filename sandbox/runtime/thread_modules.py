@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
@@ -453,6 +453,25 @@ _LOCKS: Final = (ThreadLock, ThreadRLock, ThreadSemaphore, ThreadBoundedSemaphor
 for _kind in (*_LOCKS, ThreadEvent, ThreadCondition, ThreadBarrier):
     _kind.__name__ = _kind.__name__.removeprefix("Thread")
     show_as("threading", _kind)
+
+
+def refuse_copies(kind: type, held: str, hooks: Iterable[str] = ("__copy__", "__deepcopy__")) -> None:
+    """Have the module ``copy`` refuse objects of a class, as Python cannot copy what they hold."""
+
+    def refuse(_: object, *__: object) -> None:
+        raise TypeError(f"cannot pickle '{held}' object")
+
+    for hook in hooks:
+        setattr(kind, hook, refuse)
+
+
+refuse_copies(ThreadLock, "_thread.lock")
+refuse_copies(ThreadRLock, "_thread.RLock")
+refuse_copies(ThreadLocal, "_thread._local")
+refuse_copies(SimpleQueue, "_queue.SimpleQueue")
+refuse_copies(ThreadCondition, "_thread.RLock", ["__deepcopy__"])
+for _kind in (ThreadEvent, ThreadBarrier, ThreadQueue):
+    refuse_copies(_kind, "_thread.lock", ["__deepcopy__"])
 ALLOWED_ATTRIBUTES |= dict.fromkeys(_LOCKS, split_names("acquire locked release"))
 ALLOWED_ATTRIBUTES[ThreadEvent] = split_names("clear is_set set wait")
 ALLOWED_ATTRIBUTES[ThreadCondition] = split_names("acquire notify notify_all release wait wait_for")

@@ -57,6 +57,25 @@ PROGRAMS = {
         for worker in workers:
             worker.join()
     """,
+    "copies of what threads hold": """
+        import copy
+        def told(name, made):
+            for copied in (copy.copy, copy.deepcopy):
+                try:
+                    copied(made)
+                    print(name, copied.__name__)
+                except TypeError as error:
+                    print(name, copied.__name__, error)
+        told('lock', threading.Lock())
+        told('rlock', threading.RLock())
+        told('condition', threading.Condition())
+        told('event', threading.Event())
+        told('queue', queue.Queue())
+        told('simple queue', queue.SimpleQueue())
+        told('barrier', threading.Barrier(2))
+        told('thread', threading.Thread())
+        told('local', threading.local())
+    """,
     "an actor that replies": """
         class Actor:
             def __init__(self):
