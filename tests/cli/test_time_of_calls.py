@@ -77,7 +77,10 @@ def test_a_budget_of_seconds_ends_an_open_call_and_more_seconds_go_on_there(caps
     result = json.loads(shown.out)
     assert 2.9 < result["seconds"] < 4 and seconds < 8
     assert result["ending"]["kind"] == "seconds"
-    assert "codeplan: to go on, run: codeplan resume run --max-seconds 6; name the tools again" in shown.err
+    assert (
+        "codeplan: to go on, run: codeplan resume run --max-seconds 6 --model model.py:reply; name the tools again"
+        in shown.err
+    )
     (_, answered) = events(CallAnswered)
     assert answered.answer.in_doubt and answered.answer.error == "TimeoutError"
     assert Path("sent.log").read_text() == "ann bob "

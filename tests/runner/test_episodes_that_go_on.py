@@ -343,6 +343,6 @@ def test_refinements_go_on_by_the_variable_that_the_message_prints(capsys, monke
     monkeypatch.setenv("CODEPLAN_BUDGET_REFINEMENTS", "0")
     assert main(["do", "send", *given, "--out", "run"]) == 3
     variable, *words = shlex.split(printed_command(capsys.readouterr().err))
-    assert words == ["codeplan", "resume", "run"]
+    assert words == ["codeplan", "resume", "run", "--model", "model.py:reply"]
     monkeypatch.setenv(*variable.split("="))
     assert main([*words[1:], *given]) == 1 and sent() == ["a", "a"]
