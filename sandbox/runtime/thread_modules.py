@@ -470,8 +470,8 @@ refuse_copies(ThreadRLock, "_thread.RLock")
 refuse_copies(ThreadLocal, "_thread._local")
 refuse_copies(SimpleQueue, "_queue.SimpleQueue")
 refuse_copies(ThreadCondition, "_thread.RLock", ["__deepcopy__"])
-for _kind in (ThreadEvent, ThreadBarrier, ThreadQueue):
-    refuse_copies(_kind, "_thread.lock", ["__deepcopy__"])
+for _holder in (ThreadEvent, ThreadBarrier, ThreadQueue):
+    refuse_copies(_holder, "_thread.lock", ["__deepcopy__"])
 ALLOWED_ATTRIBUTES |= dict.fromkeys(_LOCKS, split_names("acquire locked release"))
 ALLOWED_ATTRIBUTES[ThreadEvent] = split_names("clear is_set set wait")
 ALLOWED_ATTRIBUTES[ThreadCondition] = split_names("acquire notify notify_all release wait wait_for")

@@ -126,12 +126,12 @@ PROGRAMS = {
         def meet(n):
             barrier.wait()
             log.append('met')
-        slots, most = threading.Semaphore(2), [0, 0]
+        slots, pairs, most = threading.Semaphore(2), threading.Barrier(2), [0, 0]
         def crowd():
             with slots:
                 most[0] += 1
                 most[1] = max(most)
-                time.sleep(0.001)
+                pairs.wait()
                 most[0] -= 1
         stop = threading.Event()
         def tick():
