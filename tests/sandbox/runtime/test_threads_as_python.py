@@ -198,21 +198,25 @@ PROGRAMS = {
                 box.put(n)
                 time.sleep(0)
             return 'given'
+        both = threading.Barrier(2)
         def fail(values=[]):
             values.append(1)
-            time.sleep(0.001)
+            both.wait()
             raise ValueError(len(values))
         with ThreadPoolExecutor(2) as pool:
             first, second = pool.submit(take, 3), pool.submit(give, 3)
             print(first.result(), second.result())
             errors = [pool.submit(fail), pool.submit(fail)]
             print(sorted(str(each.exception()) for each in as_completed(errors)))
-        promise = Future()
-        promise.add_done_callback(lambda done: print('done', done.result()))
+        promise, told = Future(), []
+        promise.add_done_callback(lambda done: told.append(done.result()))
         def keep():
             promise.set_result(7)
-        threading.Thread(target=keep).start()
-        print(promise.result(timeout=1))
+        keeper = threading.Thread(target=keep)
+        keeper.start()
+        print(promise.result(timeout=5))
+        keeper.join()
+        print(told)
     """,
     "a StopIteration that leaves a thread's function": """
         def ends(*given, **named):
