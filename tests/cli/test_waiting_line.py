@@ -75,31 +75,34 @@ def test_the_tail_of_a_reply_fits_the_terminal_and_controls_nothing() -> None:
 def test_nothing_moves_where_standard_error_is_no_terminal(folder: Path) -> None:
     command = [sys.executable, "-m", "codeplan", *RUN, "model.py:slow"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.stderr == "codeplan: to go on, run: codeplan resume mine --tries 3\n"
+    assert done.stderr == "codeplan: to go on, run: codeplan resume mine --tries 3 --model model.py:slow\n"
     assert WRITING not in done.stdout
 
 
 def test_ctrl_c_while_a_model_writes_says_how_to_go_on(folder: Path) -> None:
     shown = codeplan_on_terminal([*RUN, "model.py:never"], folder, interrupt_at=WRITING)
     assert shown.code == 130
-    assert "codeplan: interrupted; to go on, run: codeplan resume mine" in shown.text
+    assert _last_message(shown.text) == "interrupted; to go on, run: codeplan resume mine --model model.py:never"
     again = ["resume", "mine", "--model", "model.py:never"]
     shown = codeplan_on_terminal(again, folder, interrupt_at=WRITING)
     assert shown.code == 130
-    assert "codeplan: interrupted; to go on, run: codeplan resume mine" in shown.text
+    assert _last_message(shown.text) == "interrupted; to go on, run: codeplan resume mine --model model.py:never"
     branch = ["fork", "mine", "--at", "1", "--out", "other", "--model", "model.py:never"]
     shown = codeplan_on_terminal(branch, folder, interrupt_at=WRITING)
     assert shown.code == 130
-    assert "codeplan: interrupted; to go on, run: codeplan resume other" in shown.text
+    assert _last_message(shown.text) == "interrupted; to go on, run: codeplan resume other --model model.py:never"
+
+
+def _last_message(text: str) -> str:
+    return " ".join(text.split()).rpartition("codeplan: ")[2]
 
 
 def test_ctrl_c_in_an_episode_with_tools_says_that_resume_needs_them_again(folder: Path) -> None:
     (folder / "tools.py").write_text("def get() -> int:\n    return 1\n")
     command = ["do", "get it", "--tools", "tools.py", "--out", "mine", "--model", "model.py:never"]
     shown = codeplan_on_terminal(command, folder, interrupt_at=WRITING)
-    said = " ".join(shown.text.split()).rpartition("codeplan: ")[2]
-    again = "run: codeplan resume mine; name the tools again, as for this command"
-    assert (shown.code, said) == (130, f"interrupted; to go on, {again}")
+    again = "run: codeplan resume mine --model model.py:never; name the tools again, as for this command"
+    assert (shown.code, _last_message(shown.text)) == (130, f"interrupted; to go on, {again}")
 
 
 ENVIRONMENT = """

@@ -156,8 +156,6 @@ def test_whatever_breaks_the_protocol_is_one_sentence(name: str) -> None:
         b"[" * 100_000,
         b'{"error":' * 900 + b"1" + b"}" * 900,
         b'{"error":' * 100_000,
-        b'{"choices":[{"message":{"content":"\\ud800"}}]}',
-        b'{"choices":[{"message":{"content":"\xed\xa0\x80"}}]}',
         b'{"choices":[{"message":{"content":"a"},"finish_reason":"\\u001b[2J\\u0000"}]}',
         b'{"choices":[{"message":{"content":"a"},"finish_reason":"' + b"x" * 1_000_000 + b'"}]}',
         b'{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"rm"}}]},"finish_reason":"stop"}]}',
