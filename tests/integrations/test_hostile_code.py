@@ -11,7 +11,7 @@ import pytest
 from codeplan.audit.auditor import HostilePlan, HostMonitor, audit_on, read_corpus
 
 FOLDER = Path(__file__).parents[1] / "escapes"
-HOSTS = 6
+HOSTS = 4
 PACKAGES = {"smolagents": "smolagents", "pydantic_ai": "pydantic_ai", "langchain": "langchain_core", "openai_agents": "agents"}  # fmt: skip
 
 
