@@ -95,7 +95,8 @@ def test_the_tutorials_project_runs_its_mutants_on_request(tmp_path: Path) -> No
 
 
 def test_a_model_that_returns_no_text_is_named() -> None:
-    with pytest.raises(codeplan.UsageError, match="the model three returned an int; a function that is a model"):
+    said = r"the model three returned an int \(purpose plan\); a function that is a model returns a text"
+    with pytest.raises(codeplan.ModelError, match=said):
         codeplan.run(Boxes(), "ball/2", model=three)
 
 
