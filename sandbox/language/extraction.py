@@ -291,7 +291,7 @@ def _clean_reply(reply: str) -> str:
 _MARGINS = (
     re.compile(r"> ?(?!>)"),  # of a quotation
     re.compile(r"(?:>>>|\.\.\.)(?: |$)"),  # of Python's prompt
-    re.compile(r" *+\d{1,5}+ *+[|:│](?: |$)"),  # of line numbers
+    re.compile(r"(?<! ) *+\d{1,5}+ *+[|:│](?: |$)"),  # of line numbers
     re.compile(r"\+"),  # of a difference
 )
 _DIFFERENCE_HEAD = re.compile(r"(?:---|\+\+\+|@@)(?: |$)")
