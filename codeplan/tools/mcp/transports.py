@@ -31,6 +31,8 @@ from codeplan.untrusted.texts import one_line
 from codeplan.untrusted.values import in_quotes
 
 if TYPE_CHECKING:
+    from mcp_types import RequestId
+
     from codeplan.tools.mcp.logins import SiteLogin
 
 EXIT_SECONDS: Final = 2.0
@@ -76,7 +78,8 @@ class ServerProgram:
         """Whether the connection ended because the program did."""
         self.stray_answer = ""
         """What is wrong with an answer that belongs to no request, in words that follow the server; or empty."""
-        self._sent: set[str] = set()  # the ids of requests without an answer
+        self._sent: dict[str, RequestId] = {}  # the ids of requests without an answer
+        self._has_notified = False  # whether no request was answered since the last notification
         self.has_lost_session = False
         """Always false: a program has one session."""
 
@@ -198,18 +201,23 @@ class ServerProgram:
 
         answer = getattr(message, "message", None)
         if isinstance(answer, JSONRPCResponse | JSONRPCError):
-            if str(answer.id) not in self._sent:
+            if answer.id is None and len(self._sent) == 1 and not self._has_notified:
+                [answer.id] = self._sent.values()  # an error of a server that could not read the only open request
+            if self._sent.pop(str(answer.id), None) is None:
                 shown = one_line(json.dumps(answer.id), 40)
                 self.stray_answer = f"sends answers with the id {shown}, which no request has"
-            self._sent.discard(str(answer.id))
+            else:
+                self._has_notified = False
 
     async def _write(self, process: asyncio.subprocess.Process, outgoing: Any, received: Any) -> None:
-        from mcp_types import JSONRPCRequest
+        from mcp_types import JSONRPCNotification, JSONRPCRequest
 
         assert process.stdin is not None
         async for message in outgoing:
             if isinstance(message.message, JSONRPCRequest):
-                self._sent.add(str(message.message.id))
+                self._sent[str(message.message.id)] = message.message.id
+            elif isinstance(message.message, JSONRPCNotification):  # a server may answer it by an error without an id
+                self._has_notified = True
             data = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
             try:
                 process.stdin.write(data + b"\n")

@@ -103,7 +103,21 @@ def test_what_is_no_answer_stays_none(line):
     assert isinstance(read_message(line), ValueError)
 
 
-@pytest.mark.parametrize("number", ["null", "7000", '"call-1"'])
+def test_an_error_without_an_id_is_that_of_the_only_open_call():
+    with pytest.raises(AgentError, match="^look failed: cannot read this$") as caught:
+        answer(b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"cannot read this"}}')
+    assert caught.value.error == "RuntimeError"
+
+
+def test_an_error_without_an_id_that_answers_a_notification_is_not_the_next_request_s():
+    refused = '{"jsonrpc": "2.0", "id": null, "error": {"code": -32601, "message": "no such method"}}'
+    server = SERVER.replace("    elif number", f"    elif number is None:\n        print({refused!r})\n    elif number")
+    address = ServerAddress("loose", command=(sys.executable, "-c", server, repr(text_line(b"seen"))))
+    with McpServers([address], seconds=20, notify=lambda _: None) as servers:
+        assert servers.tools[0].call({}) == "seen"
+
+
+@pytest.mark.parametrize("number", ["7000", '"call-1"'])
 def test_an_answer_to_no_request_is_named_when_none_comes(number):
     line = b'{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"bad"}}' % number.encode()
     address = ServerAddress("loose", command=(sys.executable, "-c", SERVER, repr(line)))
