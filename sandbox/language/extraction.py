@@ -100,16 +100,25 @@ def readings(reply: str) -> tuple[str, ...]:
 
 
 def _unescaped(lines: list[str]) -> list[str]:
-    """Return the code as it was before something escaped it as JSON or as HTML, or put a margin before its lines: none
-    of that is Python.
+    """Return the code as it was before something escaped it as JSON or as HTML, curled its quotation marks or put a
+    margin before its lines: none of that is Python.
     """
     code = "\n".join(lines)
     bare = _without_margin(lines)
     found = ["\n".join(bare)] if bare != lines else []
+    found += [_CURLED.sub(_uncurl, code)] if any(mark in code for mark in "“”‘’") else []
     found += [html.unescape(code)] if any(mark in code for mark in _HTML_MARKS) else []
     if "\\n" in code and code.count("\n") < 3:
         found.append(code.replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'"))
     return found
+
+
+def _uncurl(found: re.Match[str]) -> str:
+    """Return a text in curled quotation marks in straight ones; what Python reads as a text or comment stays."""
+    for mark, text in (('"', found["double"]), ("'", found["single"])):
+        if text is not None:
+            return mark + text + mark
+    return found.group()
 
 
 _HTML_MARKS: Final = ("&lt;", "&gt;", "&quot;", "&amp;", "&#39;", "&#x27;")
@@ -224,6 +233,7 @@ def add_header(code: str) -> str:
 
 
 _TOKEN = re.compile(r"#[^\n]*+|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?", re.DOTALL)
+_CURLED = re.compile(rf"{_TOKEN.pattern}|[“”](?P<double>[^“”\"\n]*+)[“”]|[‘’](?P<single>[^‘’'\n]*+)[‘’]", re.DOTALL)
 _DOUBLE_END = re.compile(r'(?:[^\\"]|\\.|"(?!""))*+"""', re.DOTALL)
 _SINGLE_END = re.compile(r"(?:[^\\']|\\.|'(?!''))*+'''", re.DOTALL)
 

@@ -37,6 +37,8 @@ HTML = plan("\n<html>\n<body>\nif start_from here\n</body>\n</html>\n")
 DOCUMENTED = '"""Count pears.\n\nThe plan:\nlook, count.\n"""\n' + LETTER
 SHIFTED = "".join(f"   {line}\n" if line.startswith((" ", "def")) else f"{line}\n" for line in LETTER.splitlines())
 IN_JSON = plan(json.dumps({"code": SQL}), "'''", prefix="r")
+CURLED = "# it’s “so”\nmarks = “it’s” + ‘a’ + 'a “b”'\n"
+STRAIGHT = "# it’s “so”\nmarks = \"it’s\" + 'a' + 'a “b”'\n"
 MARGINS = {"prompts": ">>> ", "line numbers": "{:>3} | ", "numbers with colons": "{}: ", "added lines": "+"}
 
 
@@ -107,6 +109,7 @@ WHOLE: dict[str, tuple[str, str]] = {
     "a plan with JSON of a plan in a text": (IN_JSON, IN_JSON),
     "escaped as JSON": (f"```python\n{json.dumps(LETTER)[1:-1]}\n```", LETTER),
     "escaped as HTML": (f"```python\n{html.escape(LETTER)}```", LETTER),
+    "quotation marks of a text editor": (f"```python\n{CURLED}{LETTER}```", STRAIGHT + LETTER),
     "a quotation": ("".join(f"> {line}\n" for line in f"Here:\n```python\n{LETTER}```".splitlines()), LETTER),
     **{f"{name}, alone": (in_margin(LETTER, margin), LETTER) for name, margin in MARGINS.items()},
     **{f"{name}, in a fence": (f"So:\n```\n{in_margin(SQL, margin)}```\n", SQL) for name, margin in MARGINS.items()},
