@@ -448,6 +448,10 @@ WRITERS: dict[type, Callable[[Any], Any]] = {}
 
 _WITHOUT_ATTRIBUTES: Final = frozenset(
     {str, bytes, int, float, complex, bool, list, dict, tuple, set, frozenset, range, slice, type(None)}
+    | {map, filter, zip, enumerate, reversed, type(iter("a")), type(iter("é")), type(iter(b""))}
+    | {type(iter(made())) for made in (list, tuple, dict, set)}
+    | {type(made({})) for made in (dict.keys, dict.values, dict.items)}
+    | {type(iter(range(0))), type(reversed([])), type(reversed({}))}
 )
 _IMMUTABLE_TYPE: Final = 1 << 8  # the flag of types whose attributes Python lets nobody write
 

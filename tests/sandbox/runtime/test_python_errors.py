@@ -32,6 +32,15 @@ def test_item_assignment_to_immutable_values_raises_pythons_error(body: str, sai
     assert message(body) == said
 
 
+ITERATORS = ["'a'", "'é'", "b''", "[]", "()", "{}", "set()", "range(0)", "map(len, [])", "zip()", "enumerate([])"]
+
+
+@pytest.mark.parametrize("made", ITERATORS)
+def test_attributes_of_iterators_are_refused_in_pythons_words(made: str) -> None:
+    refused = f"AttributeError '{type(iter(eval(made))).__name__}' object has no attribute 'c'"
+    assert message(f"t = iter({made})\nt.c = 1") == refused
+
+
 def test_a_list_in_a_tuple_grows_before_the_tuple_refuses() -> None:
     assert message("t = ([1],)\ntry:\n    t[0] += [2]\nfinally:\n    print(t)").startswith("([1, 2],)\nTypeError")
 
