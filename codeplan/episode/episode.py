@@ -21,7 +21,7 @@ from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, 
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.plain_data import pack, unpack
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, described_actions
-from codeplan.recording.event_log import latest_of, places_of, standing_events
+from codeplan.recording.event_log import events_of, latest_of, places_of, standing_events
 from codeplan.recording.events import (
     AnsweredCall,
     CallAnswered,
@@ -29,6 +29,7 @@ from codeplan.recording.events import (
     CallDecided,
     CallRepeated,
     CallSite,
+    EnvironmentReset,
     EnvironmentRestored,
     EpisodeContinued,
     EpisodeStarted,
@@ -740,3 +741,34 @@ def _storable(data: Any) -> Any:
     if isinstance(data, list):
         return [_storable(v) for v in data]
     return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data
+
+
+# ------------------------------------------------------------------ back to an earlier state
+
+
+def actions_since_reset(episode: Episode) -> tuple[Call, ...]:
+    """All actions since the latest reset that the present state comes from, in order."""
+    actions: dict[int, Call] = {}  # a call that was made again has begun twice
+    for event in events_of(standing_events(episode.trace.events)[::-1], EnvironmentReset, CallBegun):
+        if isinstance(event, EnvironmentReset):
+            break
+        actions.setdefault(event.id, event.call)
+    return tuple(reversed(actions.values()))
+
+
+def require_fresh_world(episode: Episode, what: str, instead: str) -> None:
+    """Raises: UsageError: actions are real here, so ``what`` cannot start over; take ``instead``."""
+    if episode.acts_for_real:
+        raise UsageError(f"{what} starts over, but tools act in the real world, which cannot go back; take {instead}")
+
+
+def rewind(episode: Episode, actions: tuple[Call, ...]) -> None:
+    """Reset the environment and repeat these actions, which count as usual. Does nothing if the environment is in that
+    state already.
+    """
+    if actions_since_reset(episode) == actions:
+        return
+    with episode.span("rewind", f"to after {len(actions)} actions"):
+        episode.restart()
+        for action in actions:
+            episode.call(action)

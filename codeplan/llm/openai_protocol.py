@@ -14,7 +14,7 @@ import msgspec
 
 from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
-from codeplan.recording.redaction import remove_secrets
+from codeplan.plugins import remove_secrets
 from codeplan.types import Message, Purpose, Usage
 from codeplan.untrusted.thoughts import split_thoughts
 from codeplan.untrusted.values import in_quotes

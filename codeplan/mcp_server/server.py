@@ -19,9 +19,15 @@ from codeplan.errors import CodeplanError, UsageError
 from codeplan.mcp_server import answers as offered
 from codeplan.mcp_server.answers import OFFERED, FoundSkill, FoundSkills, OfferedTool, RunAnswer, ToolsText
 from codeplan.mcp_server.live_runs import ApprovalDesk, LiveRun, LiveRuns, StepNews
-from codeplan.mcp_server.parameters import mend_parameters
 from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
-from codeplan.mcp_server.transports import MAX_SESSIONS, HttpAddress, ProtocolStreams, serve_http, serve_streams
+from codeplan.mcp_server.transports import (
+    MAX_SESSIONS,
+    HttpAddress,
+    ProtocolStreams,
+    mend_parameters,
+    serve_http,
+    serve_streams,
+)
 from codeplan.prompts.templates import Prompts
 from codeplan.skills.parameter_binding import fill_parameters
 from codeplan.skills.skill import Skill, SkillStore, find_tool_difference

@@ -13,8 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset
+from codeplan.episode.episode import Episode, actions_since_reset
 from codeplan.planning.untrusted_feedback import answer_shape, call_shape, shape_text
 from codeplan.protocols import LimitsActions
 from codeplan.recording.events import (

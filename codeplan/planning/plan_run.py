@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from codeplan.episode.episode import Episode, show_failed_tool
 from codeplan.errors import AnswerChanged, EpisodeOver
 from codeplan.planning.plan_origins import note_origins
-from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     PlanEnded,
@@ -23,6 +22,7 @@ from codeplan.recording.events import (
     TextPrinted,
     WarningIssued,
 )
+from codeplan.recording.trace import TIMING_LIMITS
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply, add_header, defines_solution

@@ -13,8 +13,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from codeplan.agent_interface import report_of
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
+from codeplan.episode.episode import Episode, actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.feedback import Exchange, NextStart, RunEvents, RunReport, limits_left, read_run
 from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, ended_by_user, gave_up, run_end

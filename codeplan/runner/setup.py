@@ -34,6 +34,7 @@ from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_f
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.methods.react import ReAct
+from codeplan.plugins import remove_secrets
 from codeplan.protocols import (
     LLM,
     Agent,
@@ -47,7 +48,6 @@ from codeplan.protocols import (
 )
 from codeplan.recording.event_handlers import HandlerError, handler_errors_unwrapped
 from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted, Event, EventHandler, TurnStarted
-from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
 from codeplan.sandbox.protocol.limits import shorten
@@ -117,7 +117,7 @@ def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str,
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
 """Settings that may contain a key, or an address with a password, or a path of the user's; the model reports its own.
-Others are recognised by their names (see ``codeplan.recording.redaction``)."""
+Others are recognised by their names (see ``codeplan.plugins``)."""
 
 
 _KINDS_TRIED: Final = 30

@@ -59,8 +59,7 @@ from codeplan.tools.python_tools import function_of_file, object_of_file, with_s
 from codeplan.tools.questions import ASKER_FORM, Asker, User
 from codeplan.tools.results import pack_result
 from codeplan.tools.return_types import Misfit, read_returns
-from codeplan.tools.tool import Tool, name_fault
-from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
+from codeplan.tools.tool import ErrorTest, Tool, ToolSettings, name_fault, require_error_test, require_timeout
 from codeplan.tools.toolset import DOC, Toolset, at_once_of, python_tools, things_of
 from codeplan.types import AgentTool, Checkpoint, Result, ReturnType
 from codeplan.untrusted.files import read_user_text

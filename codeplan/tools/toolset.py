@@ -21,11 +21,14 @@ from codeplan.errors import UsageError
 from codeplan.tools.approvals import GivenPattern, read_patterns, require_fitting
 from codeplan.tools.arguments import TypeWriter
 from codeplan.tools.python_tools import PythonCall, build_tool, functions_of, things_of_file, with_settings
-from codeplan.tools.tool import REPORT, Tool, name_fault, own_method
-from codeplan.tools.tool_settings import (
+from codeplan.tools.tool import (
+    REPORT,
     ErrorTest,
+    Tool,
     ToolSettings,
     ToolsWithSettings,
+    name_fault,
+    own_method,
     require_at_once,
     require_error_test,
     require_timeout,
