@@ -137,12 +137,12 @@ def _count_saved_values(event: Event) -> int:
     """The names and values in an event's checkpoints, with the parts of each value."""
     outcome = event.outcome if isinstance(event, PlanEnded) else None
     saved = [getattr(event, "checkpoint", None), getattr(outcome, "checkpoint", None)]
-    return sum(_count_checkpoint(c) for c in saved if isinstance(c, Checkpoint))
-
-
-def _count_checkpoint(saved: Checkpoint) -> int:
-    parts = sum(len(node) for node in saved.nodes if isinstance(node, list))
-    return len(saved.names) + len(saved.nodes) + len(saved.dropped) + parts
+    values = 0
+    for each in saved:
+        if isinstance(each, Checkpoint):
+            values += len(each.names) + len(each.nodes) + len(each.dropped)
+            values += sum(len(node) for node in each.nodes if isinstance(node, list))
+    return values
 
 
 def find_end(events: Sequence[Event]) -> EpisodeEnded | None:

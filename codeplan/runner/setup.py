@@ -74,13 +74,14 @@ from codeplan.version import VERSION
 
 def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """The names of the settings that ``env``, ``method`` and ``model`` each accept; an object accepts none."""
-    return {part: _setting_names(part, name) if isinstance(name, str) else () for part, name in participants.items()}
-
-
-def _setting_names(part: str, name: str) -> tuple[str, ...]:
-    if part == "model":
-        return models.setting_names(name)
-    return plugins.setting_names(plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name))
+    accepted: dict[str, tuple[str, ...]] = dict.fromkeys(participants, ())
+    for part, name in participants.items():
+        if isinstance(name, str) and part == "model":
+            accepted[part] = models.setting_names(name)
+        elif isinstance(name, str):
+            factory = plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name)
+            accepted[part] = plugins.setting_names(factory)
+    return accepted
 
 
 def split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -260,7 +260,7 @@ class OpenTools:
             carried=carried,
             flows=self.sources.read_flows,
             is_blind=self.sources.feedback == "blind",
-            instructions=checked_instructions(self.sources.instructions),
+            instructions=self.sources.instructions,
             returns=self._returns,
             user=user,
             variables=read_variables(self.sources.variables),
@@ -293,10 +293,11 @@ class OpenTools:
 
         Raises: UsageError: the input is wrong.
         """
-        own = self.sources.with_settings(collect_tools(given))
+        things = things_of(given)
+        own = self.sources.with_settings(python_tools(*things))
         marked = (_with_patterns(tool, self.sources) for tool in (*own, *self._of_servers))
         denied = [p.pattern for p in self.sources.patterns if p.option == "deny"]
-        return Toolset(marked, self.toolset.doc, at_once_of(things_of(given))).without(denied)
+        return Toolset(marked, self.toolset.doc, at_once_of(things)).without(denied)
 
 
 def open_tools(
@@ -323,7 +324,8 @@ def open_tools(
         raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
     checked_instructions(sources.instructions)
     read_returns(sources.returns)
-    own = sources.with_settings(collect_tools(sources.tools))
+    things = things_of(sources.tools)
+    own = sources.with_settings(python_tools(*things))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = judge if judge is None or isinstance(judge, Verifier) else Verifier(judge)
@@ -353,7 +355,7 @@ def open_tools(
                 of_servers = sources.with_settings(started.tools)
                 doc = f"{DOC}\n{FILES_NOTE}"
             marked = (_with_patterns(tool, sources) for tool in (*own, *of_servers))
-            toolset = Toolset(marked, doc, at_once_of(things_of(sources.tools)))
+            toolset = Toolset(marked, doc, at_once_of(things))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})
@@ -365,10 +367,9 @@ def open_tools(
 
 def _with_patterns(tool: Tool, sources: ToolSources) -> Tool:
     """The tool; one whose equal calls are made once, or that only reads, if a pattern says so."""
-    patterns = {"once": sources.once, "readonly": sources.readonly}
-    fits = {n: longest_match(read_patterns(n, given), tool.name) is not None for n, given in patterns.items()}
-    once, readonly = tool.once or fits["once"], tool.readonly or fits["readonly"]
-    return replace(tool, once=once, readonly=readonly) if any(fits.values()) else tool
+    once = tool.once or longest_match(read_patterns("once", sources.once), tool.name) is not None
+    readonly = tool.readonly or longest_match(read_patterns("readonly", sources.readonly), tool.name) is not None
+    return tool if (once, readonly) == (tool.once, tool.readonly) else replace(tool, once=once, readonly=readonly)
 
 
 def open_goal(
