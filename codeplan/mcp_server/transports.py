@@ -20,6 +20,7 @@ import msgspec
 
 from codeplan.errors import UsageError
 from codeplan.tools.mcp.messages import find_request_id, has_wrong_id, parse_message
+from codeplan.untrusted.files import write_all
 from codeplan.untrusted.json_values import has_more_values
 from codeplan.untrusted.local_server import LOOPBACK, LocalOnly, listen, uvicorn_settings
 from codeplan.untrusted.values import in_quotes
@@ -114,16 +115,10 @@ async def _write_line(streams: ProtocolStreams, data: bytes, lock: asyncio.Lock)
     """Whether the client took the line."""
     async with lock:
         try:
-            await _in_thread(lambda: _write_all(streams.output, data + b"\n"))
+            await _in_thread(lambda: write_all(streams.output, data + b"\n"))
         except OSError:
             return False
     return True
-
-
-def _write_all(output: BinaryIO, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[output.write(left) :]
 
 
 def _read_line(source: BinaryIO) -> bytes:

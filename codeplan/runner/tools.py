@@ -32,7 +32,6 @@ from codeplan.tools.approvals import (
     GivenPattern,
     WayOn,
     given_patterns,
-    longest_match,
     read_patterns,
     require_fitting,
 )
@@ -295,8 +294,9 @@ class OpenTools:
         """
         things = things_of(given)
         own = self.sources.with_settings(python_tools(*things))
-        marked = (_with_patterns(tool, self.sources) for tool in (*own, *self._of_servers))
-        denied = [p.pattern for p in self.sources.patterns if p.option == "deny"]
+        patterns = self.sources.patterns
+        marked = (_with_patterns(tool, patterns) for tool in (*own, *self._of_servers))
+        denied = [p.pattern for p in patterns if p.option == "deny"]
         return Toolset(marked, self.toolset.doc, at_once_of(things)).without(denied)
 
 
@@ -354,7 +354,7 @@ def open_tools(
                 started = stack.enter_context(servers)
                 of_servers = sources.with_settings(started.tools)
                 doc = f"{DOC}\n{FILES_NOTE}"
-            marked = (_with_patterns(tool, sources) for tool in (*own, *of_servers))
+            marked = (_with_patterns(tool, patterns) for tool in (*own, *of_servers))
             toolset = Toolset(marked, doc, at_once_of(things))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             if flows := sources.read_flows:
@@ -365,10 +365,10 @@ def open_tools(
     return opening()
 
 
-def _with_patterns(tool: Tool, sources: ToolSources) -> Tool:
+def _with_patterns(tool: Tool, patterns: Iterable[GivenPattern]) -> Tool:
     """The tool; one whose equal calls are made once, or that only reads, if a pattern says so."""
-    once = tool.once or longest_match(read_patterns("once", sources.once), tool.name) is not None
-    readonly = tool.readonly or longest_match(read_patterns("readonly", sources.readonly), tool.name) is not None
+    fits = {each.option for each in patterns if each.fits_one((tool.name,))}
+    once, readonly = tool.once or "once" in fits, tool.readonly or "readonly" in fits
     return tool if (once, readonly) == (tool.once, tool.readonly) else replace(tool, once=once, readonly=readonly)
 
 
