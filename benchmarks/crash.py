@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 
 from codeplan import envs
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import EpisodeEnded, Event
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, describe_difference
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 

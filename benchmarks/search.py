@@ -33,8 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 from codeplan import envs
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, rewind
+from codeplan.episode.episode import Episode, actions_since_reset, rewind
 from codeplan.errors import ModelError, UsageError
 from codeplan.methods.registry import make
 from codeplan.protocols import LLM, Environment

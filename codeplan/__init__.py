@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from codeplan.runner.session import Session
     from codeplan.runner.tools import do
     from codeplan.tools.approvals import ProposedCall
-    from codeplan.tools.tool_settings import tool
+    from codeplan.tools.tool import tool
     from codeplan.tools.toolset import Toolset
     from codeplan.types import ActionSpace, Completion, Message, Observation, Result, Task, Usage
 
@@ -74,7 +74,7 @@ __getattr__, __dir__ = lazy_names(
         "recording": "Event Trace",
         "runner": "Execution Session ado approve arun check do execute fork learn replay resume run",
         "tools": "ProposedCall Toolset",
-        "tools.tool_settings": "tool",
+        "tools.tool": "tool",
         "types": "ActionSpace Completion Message Observation Result Task Usage",
     },
     modules="bench envs sandbox",

@@ -112,7 +112,8 @@ def describe_api(api: AgentApi) -> str:
         lines.append(f"    {a.name}: {a.type or 'object'}{note}")
     known, hidden = {m.name: m for m in api.methods}, {*api.brief, *api.unlisted}
     for m in (m for m in api.methods if m.name not in hidden):
-        lines += ["", f"    def {m.name}{_with_self(m.signature)}:"]
+        rest = m.signature[1:]
+        lines += ["", f"    def {m.name}(self{'' if rest.startswith(')') else ', '}{rest}:"]
         lines += [f"        {line}".rstrip() for line in _docstring(_without_types(m)) or ["..."]]
     if hidden:
         lines += ["", f"    # Further methods; agent.{api.describe}(name) returns the whole description of one:"]
@@ -192,10 +193,6 @@ def _type_name(annotation: object) -> str:
 
 def _first_line(doc: str | None) -> str:
     return (doc or "").split("\n", 1)[0]
-
-
-def _with_self(signature: str) -> str:
-    return "(self, " + signature[1:] if not signature.startswith("()") else "(self)" + signature[2:]
 
 
 _ARGUMENT: Final = re.compile(r"(?P<name>\s*\*{0,2}\w++) \([^()]*+\):")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
@@ -303,3 +304,26 @@ def _misfit(value: object, wanted: Any) -> str:
     except TypeError:
         return ""
     return ""
+
+
+# ------------------------------------------------------------------ settings that may hold secrets
+
+_SECRET_NAMES = re.compile(
+    r"(?:^|[_\W]|api|access|auth|bearer|client|private|secret|user)"
+    r"(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization|cookie|contact)$",
+    re.IGNORECASE,
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a setting of this name may hold a secret, or a person's address."""
+    return _SECRET_NAMES.search(name) is not None
+
+
+def remove_secrets(value: Any) -> Any:
+    """Plain data without the entries, at any depth, whose names suggest a secret."""
+    if isinstance(value, Mapping):
+        return {n: remove_secrets(v) for n, v in value.items() if not (isinstance(n, str) and is_secret_name(n))}
+    if isinstance(value, list | tuple):
+        return [remove_secrets(v) for v in value]
+    return value

@@ -35,9 +35,8 @@ from codeplan.budget import Budget
 from codeplan.envs.registry import require_recordable, take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
-from codeplan.plugins import SettingSpec, load_factory, setting_specs
+from codeplan.plugins import SettingSpec, load_factory, remove_secrets, setting_specs
 from codeplan.protocols import BaseEnvironment, Environment, described_actions
-from codeplan.recording.redaction import remove_secrets
 from codeplan.runner import models
 from codeplan.runner.settings_files import tightens_budget
 from codeplan.runner.setup import EpisodeSetup

@@ -12,7 +12,7 @@ from codeplan import plugins
 from codeplan.budget import Budget
 from codeplan.envs.registry import draw_order, list_tasks
 from codeplan.errors import UsageError
-from codeplan.recording.redaction import remove_secrets
+from codeplan.plugins import remove_secrets
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.types import Task, Value
 from codeplan.untrusted.texts import shell_word, with_count

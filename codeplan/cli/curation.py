@@ -184,24 +184,27 @@ def acquire_from_result(
     ``folder`` has its trace, and gets those of the proof; None keeps none. Unless ``quiet``, say what became of it: on
     standard error if there is no skill. Returns this for JSON.
     """
-    return _tell_acquired(_try_to_acquire(result, events, library, folder, arguments), library, quiet=quiet)
+    from codeplan.curation.acquisition import try_to_acquire
+    from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
+
+    settings = {n: v for n, v in arguments.items() if n not in ("env", "task", "kind", "seed", "method", "model")}
+    record = EpisodeRecord(result, tuple(events), "" if folder is None else str(folder))
+
+    def acquire() -> AcquiredSkill | NothingAcquired:
+        runner = CurationRunner(arguments["env"], arguments["model"], folder=folder, **settings)
+        return try_to_acquire(runner, library, record)
+
+    return _tell_acquired(_acquire(acquire), library, quiet=quiet)
 
 
 def acquire_from_tools(
     folder: Path, library: SkillLibrary, arguments: dict[str, Any], *, quiet: bool
 ) -> dict[str, Any]:
     """Like ``acquire_from_result``, for an episode with the user's tools that has just ended in this folder."""
-    from codeplan.curation.acquisition import NothingAcquired, acquire_from_run
-    from codeplan.errors import CodeplanError
+    from codeplan.curation.acquisition import acquire_from_run
 
     settings = {n: v for n, v in arguments.items() if n not in ("library", "reuse", "variables", "instructions")}
-    found: AcquiredSkill | NothingAcquired
-    try:
-        found = acquire_from_run(folder, library, out=folder, mends=True, **settings)
-    except CodeplanError as e:
-        found = NothingAcquired(str(e), broken_off=True)
-    except KeyboardInterrupt:
-        found = NothingAcquired("its proof was interrupted; codeplan skills add tries again", broken_off=True)
+    found = _acquire(lambda: acquire_from_run(folder, library, out=folder, mends=True, **settings))
     _write_test(found, library)
     return _tell_acquired(found, library, quiet=quiet)
 
@@ -229,19 +232,13 @@ def _tell_acquired(found: AcquiredSkill | NothingAcquired, library: SkillLibrary
     return {"acquired": _acquisition_document(found)}
 
 
-def _try_to_acquire(
-    result: Result, events: Sequence[Event], library: SkillLibrary, folder: Path | None, arguments: dict[str, Any]
-) -> AcquiredSkill | NothingAcquired:
+def _acquire(acquire: Callable[[], AcquiredSkill | NothingAcquired]) -> AcquiredSkill | NothingAcquired:
     """What goes wrong is a reason, as the episode itself has its result."""
-    from codeplan.curation.acquisition import NothingAcquired, try_to_acquire
-    from codeplan.curation.curation_runner import CurationRunner, EpisodeRecord
+    from codeplan.curation.acquisition import NothingAcquired
     from codeplan.errors import CodeplanError
 
-    settings = {n: v for n, v in arguments.items() if n not in ("env", "task", "kind", "seed", "method", "model")}
-    record = EpisodeRecord(result, tuple(events), "" if folder is None else str(folder))
     try:
-        runner = CurationRunner(arguments["env"], arguments["model"], folder=folder, **settings)
-        return try_to_acquire(runner, library, record)
+        return acquire()
     except CodeplanError as e:
         return NothingAcquired(str(e), broken_off=True)
     except KeyboardInterrupt:

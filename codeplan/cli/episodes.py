@@ -355,7 +355,7 @@ def approve(
     """
     from codeplan.errors import UsageError
     from codeplan.runner.approval_answers import approve as answer
-    from codeplan.tools.call_texts import shown_call
+    from codeplan.untrusted.values import shown_call
 
     if reason is not None and not no:
         raise UsageError("a reason says why a call is not allowed; it goes with --no")

@@ -439,7 +439,7 @@ def ask_about_doubt(tool: str, arguments: Mapping[str, Any]) -> WayOn:
 
 
 def _show_call(words: str, tool: str, arguments: Mapping[str, Any]) -> None:
-    from codeplan.tools.call_texts import call_text
+    from codeplan.untrusted.values import call_text
 
     shown, is_cut = call_text(tool, arguments)
     echo(f"{words} {shown}", err=True)

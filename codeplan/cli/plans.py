@@ -617,9 +617,8 @@ def run_tests(
     """
     import pytest
 
-    from codeplan.cli.pytest_session import SessionWatch
     from codeplan.errors import UsageError
-    from codeplan.testing.only_plans import ARGUMENTS
+    from codeplan.testing.only_plans import ARGUMENTS, SessionWatch
     from codeplan.untrusted.values import in_quotes
 
     given = arguments or []

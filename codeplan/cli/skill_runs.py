@@ -114,9 +114,10 @@ def try_out(
 
     Exit codes: 0 passed, 1 failed, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted.
     """
-    from codeplan.curation.trials import has_passed, record_trial
+    from codeplan.curation.trials import record_trial
     from codeplan.errors import UsageError
     from codeplan.report.json_output import result_as_json
+    from codeplan.runner.recorded_calls import is_accepted
 
     opened = open_library(library)
     skill = _require_runnable(find_skill(opened, name))
@@ -136,7 +137,7 @@ def try_out(
         show_value(result)
     if output.as_json:
         print_json(result_as_json(result))
-    raise typer.Exit(0 if has_passed(result) else 1)
+    raise typer.Exit(0 if is_accepted(result) else 1)
 
 
 def _try_on_tools(
@@ -176,8 +177,8 @@ def promote(
     --trial FILE.py, the plan must also run to its end on the functions of that file, with its recorded values. If a
     model named words that stand for values, they are shown: check them.
     """
-    from codeplan.curation.trials import has_passed
     from codeplan.errors import UsageError
+    from codeplan.runner.recorded_calls import is_accepted
 
     opened = open_library(library)
     if not untested and _require_test(opened, name):
@@ -188,7 +189,7 @@ def promote(
     if trial:
         skill = _require_runnable(skill)
         result = _try_on_tools(skill, (), trial, ToolOptions(), None, None, {"model": None})
-        if not has_passed(result):
+        if not is_accepted(result):
             raise UsageError(f"the trial of {skill.env}/{skill.name} fails: {result.reason}")
         echo("its trial passes")
     set_status(library, name, "active")
@@ -287,7 +288,7 @@ def filter_over_tools(
 
     Raises: UsageError: one is retired, or no skill over tools.
     """
-    from codeplan.curation.trials import filter_by_trials, record_trial
+    from codeplan.curation.trials import filter_by_trial, record_trial
 
     with options.run_folder(out, "skills", "filter", "tools") as folder:
 
@@ -299,7 +300,11 @@ def filter_over_tools(
         given: dict[str, Any] = {"model": model}
         tries = run_trial if trial or sources.name_tools else None
         runnable = [_require_runnable(skill) for skill in skills]
-        return filter_by_trials(library, runnable, lambda s: _require_test(library, f"{s.env}/{s.name}"), tries)
+
+        def run_test(skill: Skill) -> bool:
+            return _require_test(library, f"{skill.env}/{skill.name}")
+
+        return [filter_by_trial(library, skill, run_test, tries) for skill in runnable]
 
 
 def trials_table(rows: Sequence[TrialOutcome]) -> list[str]:

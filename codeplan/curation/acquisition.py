@@ -30,7 +30,6 @@ from codeplan.curation.goal_wording import (
     day_of,
     find_said,
     identity,
-    learn_wording,
     names_in_reply,
     open_constants,
     read_said,
@@ -65,12 +64,11 @@ from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.skills.answer_shapes import merge_answers, shapes_of
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import bind_parameters, read_parameters
-from codeplan.skills.phrases import asked_phrase, bind_by_rule
+from codeplan.skills.phrases import asked_phrase, bind_by_rule, parse_phrases
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, format_manifest, parse_manifest, standard_name
 from codeplan.skills.tool_names import find_sources
 from codeplan.skills.value_forms import SaidValue, restate
-from codeplan.tools.call_texts import shown_answer
 from codeplan.types import (
     AgentApi,
     Finished,
@@ -84,7 +82,7 @@ from codeplan.types import (
     Value,
     refuse_warnings,
 )
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.values import in_quotes, shown_answer
 
 _MAX_OBSERVATION_CHARACTERS = 200_000
 _MAX_MERGED_RUNS = 12
@@ -453,7 +451,9 @@ class _Learner:
         more = self._prove_claims(source, said) if said else None
         taught = more or proven
         named = names_in_reply(skill, taught.skill, said if more else {})
-        found = self._add_or_merge(learn_wording(taught.skill, completion.text, named))
+        has_places = asked_phrase(taught.skill)  # for each value that may be another; without them nothing is learnt
+        said_as = parse_phrases(completion.text, taught.skill, named) if has_places else taught.skill
+        found = self._add_or_merge(said_as)
         unsaid = "" if asked_phrase(found.skill) else UNPLACED
         return self._told(msgspec.structs.replace(found, usage=completion.usage, unsaid=unsaid), taught)
 

@@ -29,7 +29,7 @@ from codeplan.skills.parameter_binding import (
     read_parameters,
     without_parameters,
 )
-from codeplan.skills.phrases import asked_phrase, parse_phrases, placed_phrase
+from codeplan.skills.phrases import asked_phrase, placed_phrase
 from codeplan.skills.skill import Skill
 from codeplan.skills.value_forms import (
     MAX_FORM_TOKENS,
@@ -262,14 +262,6 @@ def _usable_table(pairs: Mapping[str, TableValue], own: str | int | float) -> Fo
 
 def _is_like(text: str, own: str) -> bool:
     return text.isprintable() and 0 < len(text) <= MAX_TABLE_TEXT and is_same_sort(text, own)
-
-
-def learn_wording(skill: Skill, reply: str, names: Mapping[str, str]) -> Skill:
-    """The skill with the phrases of a reply, in which ``names`` are those of constants, and which parameter each is.
-
-    Without a place in the goal for each value that may be another, nothing is learnt.
-    """
-    return parse_phrases(reply, skill, names) if asked_phrase(skill) else skill
 
 
 def names_in_reply(asked: Skill, taught: Skill, said: Mapping[str, SaidValue]) -> dict[str, str]:

@@ -6,7 +6,7 @@ What is real is never done for a trial: a tool that acts is not called unless th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,6 @@ def try_skill(
         return execute(plan, tools, skill=skill, out=out, **asking, **settings).result
 
 
-def has_passed(result: Result) -> bool:
-    """Whether the plan's value was verified, or the plan ran to its end and there was no verifier."""
-    return is_accepted(result)
-
-
 def _require_readonly(skill: Skill, tools: ToolEnvironment) -> None:
     for needed in skill.tools:
         tool = tools.toolset.get(needed.method.name)
@@ -94,24 +89,15 @@ class TrialOutcome(Value, frozen=True):
     reason: str = ""
 
 
-def filter_by_trials(
-    library: SkillLibrary,
-    skills: Iterable[Skill],
-    run_test: Callable[[Skill], bool],
-    run_trial: Callable[[Skill], Result] | None = None,
-) -> Sequence[TrialOutcome]:
-    """Try skills over tools, and promote the candidates that pass their test, and the trial if there is one.
+def filter_by_trial(
+    library: SkillLibrary, skill: Skill, run_test: Callable[[Skill], bool], run_trial: Callable[[Skill], Result] | None
+) -> TrialOutcome:
+    """Try a skill over tools, and promote a candidate that passes its test, and the trial if there is one.
 
     ``run_test`` says whether there is a test, and raises UsageError if that fails. ``run_trial`` runs a skill's plan
     and raises UsageError if that must not be, or cannot. A skill that fails stays what it is, and so does a pinned
     one, and one for which a model named values that no rule verifies.
     """
-    return [_filter_one(library, skill, run_test, run_trial) for skill in skills]
-
-
-def _filter_one(
-    library: SkillLibrary, skill: Skill, run_test: Callable[[Skill], bool], run_trial: Callable[[Skill], Result] | None
-) -> TrialOutcome:
     test: bool | None = None
     trial: bool | None = None
     reason = ""
@@ -121,7 +107,7 @@ def _filter_one(
         if run_trial is not None:
             trial = False
             result = run_trial(skill)
-            trial = has_passed(result)
+            trial = is_accepted(result)
             reason = "" if trial else f"the trial fails: {excerpt(result.reason, _MAX_REASON)}"
     except UsageError as e:
         reason = str(e)

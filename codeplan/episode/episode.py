@@ -21,7 +21,7 @@ from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, 
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError
 from codeplan.plain_data import pack, unpack
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, JudgesValues, OffersTools, described_actions
-from codeplan.recording.event_log import latest_of, places_of, standing_events
+from codeplan.recording.event_log import events_of, latest_of, places_of, standing_events
 from codeplan.recording.events import (
     AnsweredCall,
     CallAnswered,
@@ -29,6 +29,7 @@ from codeplan.recording.events import (
     CallDecided,
     CallRepeated,
     CallSite,
+    EnvironmentReset,
     EnvironmentRestored,
     EpisodeContinued,
     EpisodeStarted,
@@ -50,8 +51,7 @@ from codeplan.recording.events import (
 from codeplan.recording.trace import Trace
 from codeplan.sandbox.host.agent_port import plan_error
 from codeplan.sandbox.protocol.limits import shorten
-from codeplan.tools.agent import ToolAgent
-from codeplan.tools.call_texts import shown_answer
+from codeplan.tools.agent import OpenToolCalls, ToolAgent
 from codeplan.tools.failures import show_failure, shows_each_failure
 from codeplan.types import (
     ASK_USER,
@@ -81,7 +81,8 @@ from codeplan.types import (
     Value,
 )
 from codeplan.untrusted.json_values import json_value, json_variables
-from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, one_line
+from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_in_data, one_line
+from codeplan.untrusted.values import shown_answer
 
 MAX_VALUE_BYTES = 256 << 10
 """Maximum size of ``Result.value`` as JSON, in bytes; a larger one is None."""
@@ -122,7 +123,8 @@ class Episode:
     ``observation`` is the latest observation, ``first_observation`` that of the latest reset. ``finished`` is the
     outcome of the latest plan if it ran to its end; its value is the result of the task or of its latest part.
     ``once_tools`` are the tools of which prompts say that their calls are made once, ``new_tools`` those that the user
-    has added for the present turn of a session.
+    has added for the present turn of a session. ``acts_for_real``: actions are real and cannot be undone, so the
+    episode cannot start over.
 
     Creating it resets the environment. While the trace replays a recording, the recording answers for environment and
     model; afterwards the episode fast-forwards the environment to the same state and continues live.
@@ -138,7 +140,9 @@ class Episode:
         self.reward = 0.0
         header = next(iter(self.trace.events), None)
         started = header if isinstance(header, EpisodeStarted) else None
-        offered = env.once_tools if isinstance(env, OffersTools) else frozenset()
+        self._tools = env if isinstance(env, OffersTools) else None
+        self.acts_for_real = isinstance(env, ActsForReal)
+        offered = self._tools.once_tools if self._tools else frozenset()
         self.once_tools = started.once if started else tuple(sorted(offered))
         self._once = OnceCalls(offered, started.carried if started else ())
         self._replayable_env = ReplayableEnvironment(env, task, self.trace, self.record, self._once)
@@ -199,11 +203,6 @@ class Episode:
         """The events of the present turn of a session; otherwise those of the episode."""
         return self.trace.events[self._turn_start :] if self._turn_start else self.trace.events
 
-    @property
-    def _standing_events(self) -> Sequence[Event]:
-        """``turn_events`` without those of attempts that the episode went back from; tools cannot go back."""
-        return self.turn_events if self.acts_for_real else standing_events(self.trace.events)
-
     # -------------------------------------------------------------- the gate
 
     def call(self, call: Call) -> Answer:
@@ -243,7 +242,7 @@ class Episode:
     def _reserve_action(self, call: Call) -> None:
         """Count an action; a question to the user is none. Raises: BudgetExceeded: none is left."""
         if not (self.asks_user and call.name == ASK_USER.name):
-            self.meter.reserve_action()
+            self.meter.reserve("actions")
 
     def ask_user(self, question: str) -> str:
         """The user's answer to the model's own question. It is a call, and no action.
@@ -253,11 +252,6 @@ class Episode:
         return str(unpack(self.call(Call(ASK_USER.name, {"question": pack(question)})).value))
 
     # -------------------------------------------------------------- calls at the same time
-
-    @property
-    def keeps_calls_open(self) -> bool:
-        """Whether calls may be begun without waiting for their answers."""
-        return self._open_calls is not None
 
     def begin(self, call: Call) -> int:
         """Begin a call of a tool without waiting for its answer, and return its id. Raises as ``call``."""
@@ -377,7 +371,7 @@ class Episode:
         One without an answer is made only if its tool only reads: the recording may come from a stranger. Raises as
         ``call``.
         """
-        free = self.env.readonly_tools if isinstance(self.env, OffersTools) else frozenset()
+        free = self._tools.readonly_tools if self._tools else frozenset()
         while self.trace.peek_recorded(CallDecided, CallRepeated, CallBegun):
             left = self.trace.recording[len(self.trace.events) :]
             begun = next((event for event in left if isinstance(event, CallBegun)), None)
@@ -476,37 +470,32 @@ class Episode:
     @property
     def has_tools(self) -> bool:
         """Whether the environment's agent consists of tools, which are called by name."""
-        return isinstance(self.env, OffersTools)
+        return self._tools is not None
 
     @property
     def is_blind(self) -> bool:
         """Whether prompts for revised plans have shapes in place of what tools answered."""
-        return isinstance(self.env, OffersTools) and self.env.is_blind
+        return self._tools is not None and self._tools.is_blind
 
     @property
     def has_flows(self) -> bool:
         """Whether the user's flows decide about calls."""
-        return isinstance(self.env, OffersTools) and self.env.has_flows
+        return self._tools is not None and self._tools.has_flows
 
     @property
     def instructions(self) -> str:
         """The user's own system text, for prompts that act for the user; empty if there is none."""
-        return self.env.instructions if isinstance(self.env, OffersTools) else ""
+        return self._tools.instructions if self._tools else ""
 
     @property
     def returns(self) -> ReturnType | None:
         """The type that the value of a plan must have; None if it may have any."""
-        return self.env.returns if isinstance(self.env, OffersTools) else None
+        return self._tools.returns if self._tools else None
 
     @property
     def asks_user(self) -> bool:
         """Whether plans may ask the user."""
-        return isinstance(self.env, OffersTools) and self.env.asks_user
-
-    @property
-    def acts_for_real(self) -> bool:
-        """Whether actions are real: they cannot be undone, so the episode cannot start over."""
-        return isinstance(self.env, ActsForReal)
+        return self._tools is not None and self._tools.asks_user
 
     def is_done(self, task: Task, claim: bool | None) -> bool:
         """Whether ``task`` counts as done; ``claim`` is what the method that tried it believes.
@@ -532,9 +521,9 @@ class Episode:
         if self._agent is None:
             self._agent = build_agent(self.env, self.call if self.has_tools else self.act, self.first_observation)
             if isinstance(self._agent, ToolAgent):
-                self._agent._remember_(self.history)
-            if isinstance(self._agent, ToolAgent) and self.keeps_calls_open:
-                self._agent._keep_calls_open_(self)
+                self._agent._history_ = self.history
+                if self._open_calls is not None:
+                    self._agent._open_calls_ = OpenToolCalls(self._agent, self)
         return self._agent
 
     def result(self, ending: Ending | str, method: str, claim: bool | None = None) -> Result:
@@ -546,10 +535,11 @@ class Episode:
             ending = Success()
         elif isinstance(ending, str):
             ending = NotSolved(ending)
-        events = self._standing_events
+        events = self.turn_events if self.acts_for_real else standing_events(self.trace.events)  # tools cannot go back
         ending = explain_end(ending, events)
         finished = self.finished if isinstance(self.env, JudgesValues) else None
         plan = latest_of(events, PlanDrafted, PlanFixed)
+        variables = json_variables(finished.variables, MAX_VARIABLES_BYTES).values if finished else {}
         return Result(
             task=self.task,
             ending=ending,
@@ -567,8 +557,8 @@ class Episode:
             claim=claim,
             depth=self.meter.depth,
             failure=last_failure(events, ending),
-            value=returned_value(finished),
-            variables=final_variables(finished),
+            value=storable_value(finished.value) if finished else None,
+            variables=escape_in_data(variables),
         )
 
     def _reset(self) -> Observation:
@@ -584,18 +574,15 @@ class Episode:
         if self._refusal:
             raise self._refusal
 
-    def _save_picture(self) -> None:
-        """Save a picture beside the trace if the environment has one, or repeat the recorded event."""
+    def _update_state(self, observation: Observation) -> None:
+        """Take an observation over, with a picture beside the trace if the environment has one."""
+        self._observation, self._answer = observation, None
+        self.success = self.success or observation.success
+        self.reward = max(self.reward, observation.reward)
         if self.trace.events.left and (recorded := self.trace.peek_recorded(PictureSaved)):
             self.record(recorded)
         elif self._replayable_env.shows_pictures and (png := self._replayable_env.picture()):
             self.record(PictureSaved(file=self.trace.save_file("pictures", ".png", png)))
-
-    def _update_state(self, observation: Observation) -> None:
-        self._observation, self._answer = observation, None
-        self.success = self.success or observation.success
-        self.reward = max(self.reward, observation.reward)
-        self._save_picture()
 
 
 @contextmanager
@@ -718,25 +705,37 @@ def _ending_failure(events: Sequence[Event]) -> ToolFailed | None:
     return next((e for e in reversed(events) if isinstance(e, ToolFailed) and e.id == last.id), None)
 
 
-def returned_value(finished: Finished | None) -> Any:
-    """The value of a plan that ran to its end, as JSON data; None otherwise, or if it is too large."""
-    return None if finished is None else storable_value(finished.value)
-
-
 def storable_value(value: object) -> Any:
     """The value that a plan returned, as JSON data; None if it is too large."""
-    return _storable(json_value(value, MAX_VALUE_BYTES))
+    return escape_in_data(json_value(value, MAX_VALUE_BYTES))
 
 
-def final_variables(finished: Finished | None) -> dict[str, Any]:
-    """The variables of a plan that ran to its end, as JSON data; empty otherwise."""
-    return {} if finished is None else _storable(json_variables(finished.variables, MAX_VARIABLES_BYTES).values)
+# ------------------------------------------------------------------ back to an earlier state
 
 
-def _storable(data: Any) -> Any:
-    """JSON data with half surrogate pairs escaped, which a trace cannot hold."""
-    if isinstance(data, str):
-        return escape_surrogates(data)
-    if isinstance(data, list):
-        return [_storable(v) for v in data]
-    return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data
+def actions_since_reset(episode: Episode) -> tuple[Call, ...]:
+    """All actions since the latest reset that the present state comes from, in order."""
+    actions: dict[int, Call] = {}  # a call that was made again has begun twice
+    for event in events_of(standing_events(episode.trace.events)[::-1], EnvironmentReset, CallBegun):
+        if isinstance(event, EnvironmentReset):
+            break
+        actions.setdefault(event.id, event.call)
+    return tuple(reversed(actions.values()))
+
+
+def require_fresh_world(episode: Episode, what: str, instead: str) -> None:
+    """Raises: UsageError: actions are real here, so ``what`` cannot start over; take ``instead``."""
+    if episode.acts_for_real:
+        raise UsageError(f"{what} starts over, but tools act in the real world, which cannot go back; take {instead}")
+
+
+def rewind(episode: Episode, actions: tuple[Call, ...]) -> None:
+    """Reset the environment and repeat these actions, which count as usual. Does nothing if the environment is in that
+    state already.
+    """
+    if actions_since_reset(episode) == actions:
+        return
+    with episode.span("rewind", f"to after {len(actions)} actions"):
+        episode.restart()
+        for action in actions:
+            episode.call(action)

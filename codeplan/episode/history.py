@@ -20,9 +20,8 @@ from codeplan.recording.events import (
 )
 from codeplan.sandbox import decode, encode
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
-from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.types import ASK_USER, Call, Checkpoint, Result, Value
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import shown_call, unpacked, value_text
 
 MAX_SHOWN_TURNS: Final = 5
 """How many turns a prompt shows with their calls, at most; from then on plans have ``agent.recall``."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Literal
 
 from codeplan.budget import Budget, deadline_in
 from codeplan.errors import BudgetExceeded, ModelError
@@ -79,14 +80,6 @@ class Meter:
         if allowed is not None and self.seconds > allowed - _ALMOST:
             raise BudgetExceeded("seconds", self.seconds, allowed)
 
-    def reserve_action(self) -> None:
-        """Count an action before it is done. Raises BudgetExceeded, and then counts nothing."""
-        self._reserve("actions")
-
-    def reserve_refinement(self) -> None:
-        """Count a refinement before it begins. Raises BudgetExceeded, and then counts nothing."""
-        self._reserve("refinements")
-
     @contextmanager
     def call(self, purpose: str) -> Iterator[Callable[[Usage], None]]:
         """A context for one model call: counts it, and yields ``settle`` for the usage of its answer.
@@ -113,7 +106,7 @@ class Meter:
             limit = getattr(self.budget, kind)
             if limit is not None and used >= limit:
                 raise BudgetExceeded(kind, used, limit)
-        self._reserve("model_calls")
+        self.reserve("model_calls")
         with self._lock:
             self._by_purpose[purpose] = self._by_purpose.get(purpose, 0) + 1
 
@@ -124,7 +117,8 @@ class Meter:
             self._known["tokens"] += (usage.input_tokens or 0) + (usage.output_tokens or 0)
             self._known["money"] += usage.money or 0.0
 
-    def _reserve(self, kind: str) -> None:
+    def reserve(self, kind: Literal["actions", "model_calls", "refinements"]) -> None:
+        """Count an action or a refinement before it begins. Raises BudgetExceeded, and then counts nothing."""
         if self.budget.seconds is not None and self.seconds > self.budget.seconds:
             raise BudgetExceeded("seconds", self.seconds, self.budget.seconds)
         with self._lock:

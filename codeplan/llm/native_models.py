@@ -18,8 +18,7 @@ from codeplan.llm.connections import RateLimits, bounded_http_client, shared_lim
 from codeplan.llm.endpoint_errors import EndpointError, ErrorFactory
 from codeplan.llm.openai_client import EndpointSettings, RetryPolicy, check_limits, retry_attempts
 from codeplan.llm.openai_protocol import ModelReply, decode_json, mended
-from codeplan.plugins import Setting
-from codeplan.recording.redaction import remove_secrets
+from codeplan.plugins import Setting, remove_secrets
 from codeplan.types import NO_USAGE, Completion, Message, Purpose, Usage
 from codeplan.untrusted.values import in_quotes
 

@@ -14,7 +14,7 @@ import msgspec
 
 from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
-from codeplan.recording.redaction import remove_secrets
+from codeplan.plugins import remove_secrets
 from codeplan.types import Message, Purpose, Usage
 from codeplan.untrusted.thoughts import split_thoughts
 from codeplan.untrusted.values import in_quotes
@@ -545,7 +545,7 @@ def parse_chat(body: bytes) -> ModelReply | None:
     error = read and _parse_error(read.error)
     if read is None:
         return None
-    if error is None and read.choices is None and decode_json(read.message, _Message) is not None:
+    if error is None and read.choices is None and decode_json(read.message, ReplyFields) is not None:
         read.choices = [_Choice(read.message)]  # as Ollama's own API
     if error is None and read.choices is None:
         return None
@@ -557,7 +557,8 @@ def parse_chat(body: bytes) -> ModelReply | None:
         return ModelReply(**shared)
     choice = read.choices[0]
     shared["error"] = error or _parse_error(choice.error)
-    message = decode_json(choice.message, _Message) or _Message(choice.message if len(choice.message) else choice.text)
+    alone = ReplyFields(choice.message if len(choice.message) else choice.text)
+    message = decode_json(choice.message, ReplyFields) or alone
     parts = read_content(message.content)
     text, thought = split_thoughts(parts.text)
     beside = (message.reasoning_content, message.reasoning, message.thinking, message.reasoning_details)
@@ -780,7 +781,9 @@ _EMPTY = frozenset({b"", b"null"})
 _NOTHING = _EMPTY | {b'""', b"[]", b"{}", b"false"}
 
 
-class _Message(msgspec.Struct):
+class ReplyFields(msgspec.Struct):
+    """A reply, or a piece of one. A field of an unknown type says nothing about the others."""
+
     content: msgspec.Raw = msgspec.Raw()
     refusal: msgspec.Raw = msgspec.Raw()
     reasoning_content: msgspec.Raw = msgspec.Raw()

@@ -12,7 +12,7 @@ import msgspec
 
 from codeplan.llm.connections import MAX_BODY_BYTES
 from codeplan.llm.endpoint_errors import UnacceptableBodyError
-from codeplan.llm.openai_protocol import decode_json, mended
+from codeplan.llm.openai_protocol import ReplyFields, decode_json, mended
 
 StreamMode = Literal["off", "on", "bare"]
 """How a request asks for its reply: whole, as a stream with its usage, or as a stream without ``stream_options``."""
@@ -145,17 +145,6 @@ def _events(lines: list[bytes]) -> list[bytes]:
 _TEXT_FIELDS: Final = ("content", "refusal", "reasoning_content", "reasoning", "thinking")
 
 
-class _Delta(msgspec.Struct):
-    """A piece of the reply. Its fields stay undecoded: one of an unknown type says nothing about the others."""
-
-    content: msgspec.Raw = msgspec.Raw()
-    refusal: msgspec.Raw = msgspec.Raw()
-    reasoning_content: msgspec.Raw = msgspec.Raw()
-    reasoning: msgspec.Raw = msgspec.Raw()
-    thinking: msgspec.Raw = msgspec.Raw()
-    reasoning_details: msgspec.Raw = msgspec.Raw()
-
-
 class _ChunkChoice(msgspec.Struct):
     """A choice. Some servers send their pieces as those of a whole reply: in a ``message``, or as a ``text``."""
 
@@ -166,9 +155,9 @@ class _ChunkChoice(msgspec.Struct):
     finish_reason: msgspec.Raw = msgspec.Raw()
 
     @property
-    def piece(self) -> _Delta:
+    def piece(self) -> ReplyFields:
         """What the choice adds to the reply."""
-        return decode_json(self.delta, _Delta) or decode_json(self.message, _Delta) or _Delta(self.text)
+        return decode_json(self.delta, ReplyFields) or decode_json(self.message, ReplyFields) or ReplyFields(self.text)
 
 
 class _Chunk(msgspec.Struct):
@@ -232,7 +221,7 @@ class _ChatParts:
             self._lists["content"].append({"type": "text", "text": told})
         return told + "".join(self._take_parts(piece))
 
-    def _take_parts(self, piece: _Delta) -> Iterator[str]:
+    def _take_parts(self, piece: ReplyFields) -> Iterator[str]:
         """Keep the fields that hold parts, and yield the texts of the content's."""
         for name, kept in self._lists.items():
             raw = getattr(piece, name)

@@ -15,8 +15,8 @@ from codeplan.mcp_server.plan_runner import RunControl
 from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event, StepEntered
 from codeplan.tools.approvals import MAX_APPROVAL_CHARS, Always, ProposedCall
-from codeplan.tools.call_texts import call_text
 from codeplan.types import Plan, Value
+from codeplan.untrusted.values import call_text
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -205,9 +205,7 @@ class ApprovalDesk:
             return False
         return _decision(answer)
 
-    def question(
-        self, live: LiveRun[RunAnswer], call: ProposedCall, params: CallToolRequestParams
-    ) -> InputRequiredResult:
+    def question(self, live: LiveRun[RunAnswer], call: ProposedCall) -> InputRequiredResult:
         """Ask in a result; the run waits for ``take_up``."""
         from mcp_types import ElicitRequest, InputRequiredResult
 

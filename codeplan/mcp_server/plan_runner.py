@@ -62,7 +62,6 @@ from codeplan.sandbox.language.extraction import add_header, holds_code, in_fenc
 from codeplan.skills.skill import Skill
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import Approver
-from codeplan.tools.call_texts import shown_call
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.tools.flow_checks import FlowChecks, with_marks
 from codeplan.types import (
@@ -89,6 +88,7 @@ from codeplan.types import (
 )
 from codeplan.untrusted.json_values import json_value
 from codeplan.untrusted.texts import excerpt, one_line, shell_word
+from codeplan.untrusted.values import shown_call
 
 
 class PlanCheck(Protocol):

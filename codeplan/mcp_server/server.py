@@ -19,16 +19,22 @@ from codeplan.errors import CodeplanError, UsageError
 from codeplan.mcp_server import answers as offered
 from codeplan.mcp_server.answers import OFFERED, FoundSkill, FoundSkills, OfferedTool, RunAnswer, ToolsText
 from codeplan.mcp_server.live_runs import ApprovalDesk, LiveRun, LiveRuns, StepNews
-from codeplan.mcp_server.parameters import mend_parameters
 from codeplan.mcp_server.plan_runner import ToolPlanRunner, require_lengths
-from codeplan.mcp_server.transports import MAX_SESSIONS, HttpAddress, ProtocolStreams, serve_http, serve_streams
+from codeplan.mcp_server.transports import (
+    MAX_SESSIONS,
+    HttpAddress,
+    ProtocolStreams,
+    mend_parameters,
+    serve_http,
+    serve_streams,
+)
 from codeplan.prompts.templates import Prompts
 from codeplan.skills.parameter_binding import fill_parameters
 from codeplan.skills.skill import Skill, SkillStore, find_tool_difference
 from codeplan.tools.agent import shown_api, tool_text
 from codeplan.tools.environment import ToolEnvironment
 from codeplan.types import Task, Value
-from codeplan.untrusted.texts import echo, echo_message, escape_surrogates, one_line
+from codeplan.untrusted.texts import echo, echo_message, escape_in_data, escape_surrogates, one_line
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
@@ -219,7 +225,7 @@ class PlanService:
                 if isinstance(news, StepNews):
                     await _tell_step(context, news)
                 elif self._desk.asks_in_results(context):
-                    return self._desk.question(live, news, params)
+                    return self._desk.question(live, news)
                 else:
                     live.answer(await self._desk.ask(context, news))
         except BaseException:  # the client cancelled the call, or is gone
@@ -328,8 +334,8 @@ def _result(answer: Value) -> CallToolResult:
     from mcp_types import CallToolResult, TextContent
 
     if isinstance(answer, ToolsText):
-        return CallToolResult(content=[TextContent(type="text", text=_storable(answer.text))])
-    data = _storable(msgspec.to_builtins(answer, str_keys=True))
+        return CallToolResult(content=[TextContent(type="text", text=escape_surrogates(answer.text))])
+    data = escape_in_data(msgspec.to_builtins(answer, str_keys=True))
     text = msgspec.json.encode(data).decode()
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
@@ -337,7 +343,8 @@ def _result(answer: Value) -> CallToolResult:
 def _refusal(sentence: str) -> CallToolResult:
     from mcp_types import CallToolResult, TextContent
 
-    return CallToolResult(content=[TextContent(type="text", text=_storable(one_line(sentence, 2_000)))], is_error=True)
+    said = escape_surrogates(one_line(sentence, 2_000))
+    return CallToolResult(content=[TextContent(type="text", text=said)], is_error=True)
 
 
 def _unknown_tool(name: str, tools: dict[str, OfferedTool]) -> Exception:
@@ -345,15 +352,6 @@ def _unknown_tool(name: str, tools: dict[str, OfferedTool]) -> Exception:
     from mcp_types import INVALID_PARAMS
 
     return MCPError(INVALID_PARAMS, f"there is no tool {in_quotes(name, 100)}; there are: {', '.join(tools)}")
-
-
-def _storable(data: Any) -> Any:
-    """The data with half surrogate pairs escaped, which JSON in UTF-8 cannot hold."""
-    if isinstance(data, str):
-        return escape_surrogates(data)
-    if isinstance(data, list | tuple):
-        return [_storable(item) for item in data]
-    return {_storable(k): _storable(v) for k, v in data.items()} if isinstance(data, dict) else data
 
 
 def serve(

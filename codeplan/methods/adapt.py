@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
+from codeplan.episode.episode import Episode, actions_since_reset, require_fresh_world, rewind
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import load_prompts
 from codeplan.planning.decomposition import Decomposer, evaluate, judge_parts, make_subtask, progress_note

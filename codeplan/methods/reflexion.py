@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, rewind
+from codeplan.episode.episode import Episode, actions_since_reset, rewind
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import ask_template, load_prompts
 from codeplan.planning.turns import collect_turns, format_transcript

@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Final, Protocol, runtime_checkable
 
 from codeplan.budget import temperature_in
-from codeplan.episode.episode import Episode, EpisodeState
-from codeplan.episode.rewind import require_fresh_world
+from codeplan.episode.episode import Episode, EpisodeState, require_fresh_world
 from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.methods.registry import ExecutorSpec, PromptsSetting, require_positive, resolve_executor
 from codeplan.planning.asking import ask_template, load_prompts

@@ -49,7 +49,7 @@ class TextPlanner:
             done = episode.is_over or episode.is_done(task, result.claim)
             if done or number == self.tries:
                 return episode.result(TrialEnded(f"plan {number}", result.ending), self.name, result.claim)
-            episode.meter.reserve_refinement()
+            episode.meter.reserve("refinements")
             transcript, number = format_transcript(collect_turns(episode, first_event)), number + 1
             plan = self._write(number, "refine_text", task, episode, plan=plan, transcript=transcript)
 

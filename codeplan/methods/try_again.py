@@ -12,8 +12,7 @@ from typing import Annotated
 import msgspec
 
 from codeplan.budget import temperature_in
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
+from codeplan.episode.episode import Episode, actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import UsageError
 from codeplan.methods.registry import ExecutorSetting, require_positive, resolve_executor
 from codeplan.plugins import Setting

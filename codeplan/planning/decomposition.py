@@ -11,12 +11,11 @@ import msgspec
 
 from codeplan.episode.episode import Episode
 from codeplan.planning.asking import ask_template
-from codeplan.planning.plan_run import finished_with
 from codeplan.planning.sample_choice import sample_for
 from codeplan.planning.turns import Turn, call_turn, show_value
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import WarningIssued, answered_calls
-from codeplan.types import Ending, NotSolved, Task, Value
+from codeplan.types import Ending, Finished, NotSolved, Task, Value
 from codeplan.untrusted.values import in_quotes
 
 MAX_STEPS: Final = 50
@@ -248,7 +247,7 @@ def judge_parts(episode: Episode, ending: Ending) -> Ending:
     """
     if episode.success or not episode.has_tools:
         return ending
-    last = episode.finished or finished_with(None)
+    last = episode.finished or Finished(value=None)
     verdict = episode.judge(last)
     if verdict is None or verdict.verdict is None or episode.success:
         return ending

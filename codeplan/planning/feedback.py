@@ -13,8 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset
+from codeplan.episode.episode import Episode, actions_since_reset
 from codeplan.planning.untrusted_feedback import answer_shape, call_shape, shape_text
 from codeplan.protocols import LimitsActions
 from codeplan.recording.events import (
@@ -28,18 +27,17 @@ from codeplan.recording.events import (
     answered_calls,
 )
 from codeplan.sandbox import decode
-from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import Call, Checkpoint, Failed, Finished, Fix, Outcome, Plan, Replan, Stopped, Value
 from codeplan.untrusted.comparison import same_values
 from codeplan.untrusted.texts import excerpt, left_out, one_line, with_count
-from codeplan.untrusted.values import clip_name, value_text, variable_texts, whole_value_text
+from codeplan.untrusted.values import clip_name, shown_answer, shown_call, value_text, variable_texts, whole_value_text
 
 MIN_NAMED: Final = 30
 """Minimum length of an answer with a name, in characters; prompts repeat shorter answers in full."""
 
 
 class ShownAnswers:
-    """Answers of actions by the actions' numbers, and the names that replace their text in prompts: ``<answer 3>``.
+    """Answers of actions by the actions' numbers, and the ``names`` that replace their text in prompts: ``<answer 3>``.
 
     An agent may give a plan the answer without its first line or sentence, such as "You arrive at loc 3."; the rest of
     the answer then has the answer's name as well, unless another answer has the same rest.
@@ -48,16 +46,11 @@ class ShownAnswers:
     def __init__(self, answers: Iterable[tuple[int, str]] = ()) -> None:
         known = [(answer_name(number), _parts(text)) for number, text in answers]
         count = Counter(part for _, parts in known for part in parts)
-        self._names = {part: name for name, parts in known for part in parts if count[part] == 1}
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """The name of each text."""
-        return self._names
+        self.names: Mapping[str, str] = {part: name for name, parts in known for part in parts if count[part] == 1}
 
     def found_in(self, text: str) -> set[str]:
         """The names of the answers that stand in the text."""
-        names = {known: name for known, name in self._names.items() if len(known) <= len(text)}
+        names = {known: name for known, name in self.names.items() if len(known) <= len(text)}
         return {name for known, name in names.items() if any(form in text for form in _forms(known))}
 
     def name_in(self, text: str, min_characters: int = 0) -> str:
@@ -65,10 +58,10 @@ class ShownAnswers:
 
         Answers of less than ``min_characters`` stay.
         """
-        names = (known for known in self._names if min_characters <= len(known) <= len(text))
+        names = (known for known in self.names if min_characters <= len(known) <= len(text))
         for known in sorted(names, key=len, reverse=True):
             for form in _forms(known):
-                text = text.replace(form, self._names[known])
+                text = text.replace(form, self.names[known])
         return text
 
 
@@ -531,10 +524,6 @@ class ShownParts(Value, frozen=True):
             done=self.done | later.done,
         )
 
-    def has_run(self, report: RunReport) -> bool:
-        """Whether a report on this run is shown."""
-        return any(run is report for run in self.runs)
-
 
 def prompt_values(report: RunReport, attempts: tuple[str, ...]) -> dict[str, object]:
     """The values of ``adaplanner/turn``, within MAX_PART_CHARS. ``attempts`` has a line for each earlier one.
@@ -550,7 +539,7 @@ def turn_values(
     """As ``prompt_values``, without what is shown ``above`` in the conversation; and the parts that these show."""
     outcome, refused = report.outcome, report
     report = report.last_run or report
-    repeats = above.has_run(report)
+    repeats = any(run is report for run in above.runs)
     output = excerpt(report.events.printed.strip("\n"), _MAX_SOUGHT, start=0.5)
     log = format_log(report.events.exchanges, MAX_OLDER_CHARS, MAX_WHOLE_CHARS, output, above.answers)
     printed = excerpt(log.whole.name_in(output), MAX_PART_CHARS["printed"], start=0.5)
@@ -592,7 +581,10 @@ def done_lines(
             said = shown_call(made.call) if blind is None else call_shape(made.call, blind)
             key = (one_line(said, _MAX_DONE_CALL), made.answer.in_doubt)
             counts[key] = counts.pop(key, 0) + 1
-    told = {_done_line(*key, count): count for key, count in counts.items()}
+    told: dict[str, int] = {}
+    for (call, in_doubt), count in counts.items():
+        times = f" (x {count})" if count > 1 else ""
+        told[call + times + (": in doubt, nobody knows whether it was done" if in_doubt else "")] = count
     new = {line: count for line, count in told.items() if line not in above}
     lines: list[str] = []
     room = MAX_DONE_CHARS
@@ -604,11 +596,6 @@ def done_lines(
     missing = sum(list(new.values())[: len(new) - len(lines)])
     head = [left_out(missing, "earlier call")] if missing else []
     return (*head, *reversed(lines))
-
-
-def _done_line(call: str, in_doubt: bool, count: int) -> str:
-    times = f" (x {count})" if count > 1 else ""
-    return call + times + (": in doubt, nobody knows whether it was done" if in_doubt else "")
 
 
 def repair_values(last_run: RunReport | None) -> dict[str, object]:

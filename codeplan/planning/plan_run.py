@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from codeplan.episode.episode import Episode, show_failed_tool
 from codeplan.errors import AnswerChanged, EpisodeOver
 from codeplan.planning.plan_origins import note_origins
-from codeplan.recording.event_comparison import TIMING_LIMITS
 from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     PlanEnded,
@@ -23,6 +22,7 @@ from codeplan.recording.events import (
     TextPrinted,
     WarningIssued,
 )
+from codeplan.recording.trace import TIMING_LIMITS
 from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply, add_header, defines_solution
@@ -31,7 +31,6 @@ from codeplan.types import (
     Claimed,
     Ending,
     Failed,
-    Finished,
     Outcome,
     Plan,
     Rejected,
@@ -100,6 +99,8 @@ def run_plan(
             on_event(progress)
 
     entries: dict[int, Checkpoint] = {}
+    trace = episode.trace
+    answers_all = any(events_of(trace.recording[len(trace.events) :], PlanEnded))  # the recording answers all calls
     try:
         outcome = sandbox.run(
             plan,
@@ -110,8 +111,8 @@ def run_plan(
             on_event=record,
             seed=episode.task.seed,
             on_coverage=on_coverage,
-            started=episode.trace.events[-1].at,  # of the recorded event in a replay, so the plan's clock is the same
-            waits=not _is_recorded_to_its_end(episode),
+            started=trace.events[-1].at,  # of the recorded event in a replay, so the plan's clock is the same
+            waits=not answers_all,
         )
     except EpisodeOver as over:
         step = max(entries, default=None)
@@ -124,15 +125,9 @@ def run_plan(
         message = f"the plan passed the check, but was refused when it was to run: {outcome.diagnostics[0]}"
         outcome = Stopped("worker", 0, 0, None, None, message)
     if isinstance(outcome, Failed):
-        show_failed_tool(episode.trace.events, outcome, len(episode.trace.recording))
+        show_failed_tool(trace.events, outcome, len(trace.recording))
     episode.record(PlanEnded(outcome=recorded_outcome(outcome)))
     return outcome
-
-
-def _is_recorded_to_its_end(episode: Episode) -> bool:
-    """Whether the recording answers all calls of the plan that starts now."""
-    trace = episode.trace
-    return any(events_of(trace.recording[len(trace.events) :], PlanEnded))
 
 
 def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
@@ -141,11 +136,6 @@ def ending_of_value(episode: Episode, outcome: Outcome) -> Ending | None:
     if judged is None or judged.verdict is not None:
         return None
     return Claimed("the plan ran to its end; nobody verified the result")
-
-
-def finished_with(value: Any) -> Finished:
-    """The outcome recorded for an executor that ended with this value."""
-    return Finished(value=value)
 
 
 def without_timing(outcome: Outcome) -> Outcome:
@@ -236,7 +226,9 @@ class TakenReply(Value, frozen=True):
 
 def take_reply(sandbox: Sandbox, code: str, before: str | None) -> TakenReply:
     """Take the code of a reply. ``before`` is the plan that it may change; None if there is none."""
-    if before is None or _begins_at_first_step(code):
+    first = _GUARD.search(code)
+    begins_at_first_step = first is not None and first[0].strip() == "if start_from <= 1:" and defines_solution(code)
+    if before is None or begins_at_first_step:  # certainly a whole plan, which needs no worker to find out
         return TakenReply(add_header(code))
     merged = sandbox.merge_reply(code, before)
     if isinstance(merged, MergedReply):
@@ -247,9 +239,3 @@ def take_reply(sandbox: Sandbox, code: str, before: str | None) -> TakenReply:
         return TakenReply(before, (), refusal=Rejected(before, merged.diagnostics))
     is_plan = defines_solution(code)
     return TakenReply(code, None if is_plan else (), is_plan=is_plan)
-
-
-def _begins_at_first_step(code: str) -> bool:
-    """Whether the code is certainly a whole plan, which needs no worker to find out."""
-    first = _GUARD.search(code)
-    return first is not None and first[0].strip() == "if start_from <= 1:" and defines_solution(code)

@@ -47,10 +47,9 @@ from codeplan.skills.parameter_binding import (
     read_parameters,
 )
 from codeplan.skills.skill import Skill
-from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.types import ASK_USER, Claimed, Message, Purpose, Success, Task, Value
 from codeplan.untrusted.texts import excerpt, one_line, with_count
-from codeplan.untrusted.values import clip_name, value_text, variable_texts
+from codeplan.untrusted.values import clip_name, shown_call, unpacked, value_text, variable_texts
 
 if TYPE_CHECKING:
     from codeplan.skills.parameter_binding import ParameterBlock
@@ -260,7 +259,10 @@ class Planner:
             text = self._converse_anew("refine", "refine", **values, source=report.source, done=self._done())
             self._attempts.append(report.summary)
         else:
-            text = self._continue(self._conversation, report, _reply_as_taken(reply, report))
+            fixes = report.plan.fixes if report.plan else ()
+            if reply is None or any(fix.rule == "step-guard" for fix in fixes):  # a repair, or steps were renumbered
+                reply = report.source
+            text = self._continue(self._conversation, report, reply)
         self._reply = self._sandbox.read_reply(text)
         return self._reply
 
@@ -271,7 +273,8 @@ class Planner:
         def write(dropped: Sequence[str], above: ShownParts) -> ConversationTurn:
             values, shown = turn_values(report, _last_attempts(dropped), above)
             done = self._done(above.done)
-            told = {"done": _after_those_above(done) if above.done else done, "once": self._episode.once_tools}
+            lines = ("# those above, and" if done else "# those above", *done) if above.done else done
+            told = {"done": lines, "once": self._episode.once_tools}
             text = render_text(self._prompts, name, **self._marked(values), **told)
             shown = replace(shown, done=frozenset(done))
             return ConversationTurn(reply, report.source, text, report.summary, shown)
@@ -296,16 +299,6 @@ class Planner:
 
     def _ask(self, template: str, purpose: Purpose, **values: Any) -> str:
         return ask_template(self._episode, self._prompts, f"adaplanner/{template}", purpose, **values)
-
-
-def _reply_as_taken(reply: str | None, report: RunReport) -> str:
-    """The program of the latest reply; the whole plan if the reply was a repair, or if its steps were renumbered."""
-    fixes = report.plan.fixes if report.plan else ()
-    return report.source if reply is None or any(fix.rule == "step-guard" for fix in fixes) else reply
-
-
-def _after_those_above(done: Sequence[str]) -> tuple[str, ...]:
-    return ("# those above, and", *done) if done else ("# those above",)
 
 
 def _last_attempts(summaries: Sequence[str]) -> tuple[str, ...]:

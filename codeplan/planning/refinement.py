@@ -13,8 +13,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from codeplan.agent_interface import report_of
-from codeplan.episode.episode import Episode
-from codeplan.episode.rewind import actions_since_reset, require_fresh_world, rewind
+from codeplan.episode.episode import Episode, actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.planning.feedback import Exchange, NextStart, RunEvents, RunReport, limits_left, read_run
 from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, ended_by_user, gave_up, run_end
@@ -277,7 +276,8 @@ class RefinementLoop:
             if isinstance(checked, Rejected):
                 return Refused(f"the last plan was refused: {checked.diagnostics[0]}")
             return NotSolved(f"no success in {with_count(self._allowed_tries, 'try', 'tries')}")
-        standstill = self._find_standstill(ended)
+        exchanges = () if isinstance(ended, Rejected) else self._run_events().exchanges
+        standstill = self._progress.find_standstill(ended, self.episode.observation, exchanges)
         return standstill if standstill and not self._goes_on() else None
 
     @property
@@ -325,11 +325,6 @@ class RefinementLoop:
         else:
             self._tries += 1
 
-    def _find_standstill(self, ended: Outcome | Rejected) -> Ending | None:
-        """The ending if the latest refinements, which led to a run or to a refusal, changed nothing."""
-        exchanges = () if isinstance(ended, Rejected) else self._run_events().exchanges
-        return self._progress.find_standstill(ended, self.episode.observation, exchanges)
-
     # -------------------------------------------------------------- writing
 
     def _draft(self) -> Plan | Rejected:
@@ -339,7 +334,7 @@ class RefinementLoop:
         return self._check(None)
 
     def _refine(self, checked: Plan | Rejected, attempt: PlanAttempt | None) -> Plan | Rejected:
-        self.episode.meter.reserve_refinement()
+        self.episode.meter.reserve("refinements")
         report = self._report(checked, attempt)
         self._record_draft(lambda: self.writer.refine(report), "refine")
         return self._check(attempt)

@@ -107,7 +107,8 @@ def choose_samples(
     """
     settings = settings.for_kind(kind)
     chosen: dict[str, WorkedExample] = {}
-    folders, names = _folders(env, settings.origin), _agent_names(env)
+    folders = _folders(env, settings.origin)
+    names = set(agent_api(env.agent).names) if isinstance(env, OffersAgents) and env.agents else None
     folders = [f"{method}/{folder}" for folder in folders] if method else folders
 
     def fits(text: str) -> bool:
@@ -140,11 +141,6 @@ def _folders(env: Any, origin: SampleOrigin) -> list[str]:
     agents = env.agents if isinstance(env, OffersAgents) else {}
     own = [*(f"{env.name}/{name}" for name, agent in agents.items() if agent is env.agent), env.name]
     return [f"{env.name}/{_PAPER_FOLDER}", *own] if origin == "paper" else own
-
-
-def _agent_names(env: Any) -> set[str] | None:
-    """The names that examples may use of the agent; None if the environment has one agent alone."""
-    return set(agent_api(env.agent).names) if isinstance(env, OffersAgents) and env.agents else None
 
 
 def _kinds_in_order(env: Any, kind: str, settings: SampleSettings) -> Iterator[tuple[str, str]]:

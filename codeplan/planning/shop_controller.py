@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, Protocol, get_args
 
-from codeplan.episode.episode import Episode
+from codeplan.episode.episode import Episode, actions_since_reset, rewind
 from codeplan.episode.method import Method
-from codeplan.episode.rewind import actions_since_reset, rewind
 from codeplan.errors import UsageError
 from codeplan.planning.asking import ask_template
 from codeplan.planning.decomposition import (

@@ -15,12 +15,24 @@ from codeplan.errors import AgentError, SizeExceeded
 from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.planning.asking import api_text, ask_template
 from codeplan.planning.outcomes import thought_after
-from codeplan.planning.plan_run import ending_of_value, finished_with
+from codeplan.planning.plan_run import ending_of_value
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import CallAnswered, CallsByAnswer, Event, ModelCalled, PlanEnded, ValueJudged
 from codeplan.sandbox.protocol.limits import shorten
 from codeplan.tools.results import MAX_RESULT_BYTES
-from codeplan.types import ActionSpace, Answer, Call, Claimed, Ending, EnvironmentEnded, GaveUp, NotSolved, Task, Value
+from codeplan.types import (
+    ActionSpace,
+    Answer,
+    Call,
+    Claimed,
+    Ending,
+    EnvironmentEnded,
+    Finished,
+    GaveUp,
+    NotSolved,
+    Task,
+    Value,
+)
 from codeplan.untrusted.json_values import json_value
 from codeplan.untrusted.texts import escape_surrogates, one_line, with_count
 from codeplan.untrusted.values import in_quotes
@@ -322,7 +334,7 @@ class ToolTurns:
         """Have the environment judge the result. The answer says what is missing, if the verifier says so."""
         if problem := _misfit(call, ("value",)):
             return problem
-        outcome = finished_with(call.arguments.get("value"))
+        outcome = Finished(value=call.arguments.get("value"))
         self._idle = 0
         if self._is_subtask:
             self._episode.note_outcome(outcome)

@@ -14,9 +14,9 @@ from typing import Any, Final
 from codeplan.episode.episode import Episode
 from codeplan.recording.event_log import events_of
 from codeplan.recording.events import Event, PlanDrafted, PlanFixed
-from codeplan.tools.call_texts import unpacked
 from codeplan.types import Answer, Call, Failed, Outcome, Replan
 from codeplan.untrusted.texts import with_count
+from codeplan.untrusted.values import unpacked
 
 _MARK_DIGITS: Final = 9
 _MAX_NAMES: Final = 12  # keys and items whose shapes are shown
@@ -54,21 +54,17 @@ def shape_text(value: object, words: Collection[str] = (), depth: int = _MAX_DEP
     return type(value).__name__
 
 
-def known_words(*texts: str) -> frozenset[str]:
-    """The words of texts in which no data stands."""
-    return frozenset(word for text in texts for word in _WORD.findall(text))
-
-
 def words_if_blind(episode: Episode) -> frozenset[str] | None:
     """The words of an episode's plans and tools, if prompts for revised plans have shapes in place of data."""
     return words_of(episode) if episode.is_blind else None
 
 
 def words_of(episode: Episode) -> frozenset[str]:
-    """The words of an episode's plans and tools."""
+    """The words of an episode's plans and tools, in which no data stands."""
     plans = (event.source for event in events_of(episode.trace.events, PlanDrafted, PlanFixed))
     types = (each.text for each in episode.api.types)
-    return known_words(*plans, *(f"{m.name} {m.signature} {m.doc}" for m in episode.api.methods), *types)
+    texts = (*plans, *(f"{m.name} {m.signature} {m.doc}" for m in episode.api.methods), *types)
+    return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
 def _fields(value: Mapping[Any, Any], words: Collection[str], depth: int) -> str:

@@ -357,10 +357,13 @@ class JoinedEvents(Events):
 
     def event(self, number: int) -> Event:
         count = self._count
-        return self._first[number] if number < count else _event(self._then, number - count)
+        return self._first[number] if number < count else self._then[number - count]
 
     def scan(self, numbers: range) -> Iterator[Event]:
-        return chain.from_iterable(_scan(events, part) for events, part, _ in self._parts(numbers))
+        return chain.from_iterable(
+            (events.scan(part) if isinstance(events, Events) else map(events.__getitem__, part))
+            for events, part, _ in self._parts(numbers)
+        )
 
     def find(self, kinds: tuple[type, ...], numbers: range) -> Iterator[int]:
         for events, part, start in self._parts(numbers):
@@ -428,14 +431,6 @@ class EpisodeEvents(JoinedEvents):
     def _look_ahead(self) -> None:
         self.left = len(self._first) - self._count
         self.next_recorded = self._first[self._count] if self.left else None
-
-
-def _event(events: Sequence[Event], number: int) -> Event:
-    return events.event(number) if isinstance(events, Events) else events[number]
-
-
-def _scan(events: Sequence[Event], numbers: range) -> Iterator[Event]:
-    return events.scan(numbers) if isinstance(events, Events) else map(events.__getitem__, numbers)
 
 
 def _find(events: Sequence[Event], numbers: range, kinds: tuple[type, ...]) -> Iterator[int]:

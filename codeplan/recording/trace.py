@@ -12,10 +12,10 @@ import os
 import threading
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, Final, TypeVar, cast
 
 import msgspec
 
@@ -23,7 +23,6 @@ from codeplan.cancellation import in_force_here, raise_if_cancelled
 from codeplan.durable_files import lock_exclusively, require_path
 from codeplan.errors import Diverged, SizeExceeded, TraceExhausted, TraceFailure, TurnOver, UsageError
 from codeplan.plain_data import MAX_VALUES
-from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.event_handlers import guard_handler, hears_replies
 from codeplan.recording.event_log import (
     CLOSING_EVENTS,
@@ -42,6 +41,7 @@ from codeplan.recording.event_log import (
 )
 from codeplan.recording.events import (
     ApprovalAnswered,
+    CallBegun,
     CallDecided,
     CallRepeated,
     DoubtDecided,
@@ -53,15 +53,18 @@ from codeplan.recording.events import (
     EventHandler,
     ModelCallFailed,
     PlanEnded,
+    PlanOrigins,
     ReplyWritten,
     SpanClosed,
     TurnStarted,
 )
-from codeplan.types import Checkpoint, NeedsInput, Waiting
+from codeplan.types import Checkpoint, NeedsInput, Outcome, Stopped, Waiting
 from codeplan.types.value import short_repr
 from codeplan.untrusted import files
+from codeplan.untrusted.comparison import describe_changes
 from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, measure_json
 from codeplan.untrusted.texts import shell_word
+from codeplan.untrusted.values import in_quotes, value_text
 
 _MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
 _MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
@@ -134,12 +137,12 @@ def _count_saved_values(event: Event) -> int:
     """The names and values in an event's checkpoints, with the parts of each value."""
     outcome = event.outcome if isinstance(event, PlanEnded) else None
     saved = [getattr(event, "checkpoint", None), getattr(outcome, "checkpoint", None)]
-    return sum(_count_checkpoint(c) for c in saved if isinstance(c, Checkpoint))
-
-
-def _count_checkpoint(saved: Checkpoint) -> int:
-    parts = sum(len(node) for node in saved.nodes if isinstance(node, list))
-    return len(saved.names) + len(saved.nodes) + len(saved.dropped) + parts
+    values = 0
+    for each in saved:
+        if isinstance(each, Checkpoint):
+            values += len(each.names) + len(each.nodes) + len(each.dropped)
+            values += sum(len(node) for node in each.nodes if isinstance(node, list))
+    return values
 
 
 def find_end(events: Sequence[Event]) -> EpisodeEnded | None:
@@ -570,3 +573,85 @@ def _require_start(events: Sequence[Event], path: Path) -> None:
     """Raise UsageError unless the events begin as an episode does."""
     if not events or not isinstance(events[0], EpisodeStarted):
         raise UsageError(f"the trace {path} does not begin with the start of an episode; it cannot be continued")
+
+
+# ------------------------------------------------------------------ how an event differs from the recorded one
+
+TIMING_LIMITS = frozenset({"wall", "cpu", "memory"})
+"""Limits that the same plan may reach at different places in different runs."""
+
+_MAX_CHARACTERS = 300
+
+
+def describe_difference(recorded: Event, event: Event) -> str:
+    """How ``event`` differs from ``recorded``, times aside; empty if it does not."""
+    was, now = _without_times(recorded), _without_times(event)
+    if was == now:
+        return ""
+    if type(was) is not type(now):
+        return describe_kind_mismatch(was, type(now))
+    return "; ".join(_field_changes(was, now))
+
+
+def describe_kind_mismatch(recorded: Event, kind: type) -> str:
+    """The message that an event of ``kind`` occurs where the recording has ``recorded``."""
+    return f"it was {_named(recorded)}, and is now {kind.__name__}"
+
+
+def _without_times(event: Event) -> Event:
+    """The event without what may differ from run to run."""
+    changes: dict[str, Any] = {"seq": 0, "at": 0.0}
+    if "seconds" in event.__struct_fields__:
+        changes["seconds"] = 0.0
+    if isinstance(event, EpisodeEnded):
+        changes["result"] = msgspec.structs.replace(event.result, seconds=0.0, trace=None)
+    if isinstance(event, TurnStarted):
+        changes["before"] = msgspec.structs.replace(event.before, seconds=0.0, trace=None)
+    if isinstance(event, PlanOrigins):  # a later version may find more
+        changes |= {"sites": (), "asks": {}, "variables": (), "followed": True}
+    if isinstance(event, PlanEnded):
+        changes["outcome"] = _without_timing(event.outcome)
+    return msgspec.structs.replace(event, **changes)
+
+
+def _without_timing(outcome: Outcome) -> Outcome:
+    """The outcome without the place where a limit of time or memory struck."""
+    if isinstance(outcome, Stopped) and outcome.limit in TIMING_LIMITS:
+        return msgspec.structs.replace(outcome, value=0.0, line=None)
+    return outcome
+
+
+def _field_changes(was: msgspec.Struct, now: msgspec.Struct, path: str = "") -> Iterator[str]:
+    """The fields that differ, those of a field of the same type one by one."""
+    for name in was.__struct_fields__:
+        before, after = getattr(was, name), getattr(now, name)
+        if before == after:
+            continue
+        if isinstance(before, msgspec.Struct) and type(before) is type(after):
+            yield from _field_changes(before, after, f"{path}{name}.")
+        else:
+            yield f"{path}{name} {_change(before, after)}"
+
+
+def _named(event: Event) -> str:
+    what = getattr(event, "purpose", None) or getattr(event, "step", None)
+    if isinstance(event, CallBegun):
+        what = event.call.name
+    return type(event).__name__ + (f" ({in_quotes(what)})" if what else "")
+
+
+def _change(was: object, now: object) -> str:
+    if isinstance(was, list) and isinstance(now, list):
+        return "differs:\n" + describe_changes(_text(was), _text(now))
+    if isinstance(was, str) and isinstance(now, str) and "\n" in was + now:
+        return "differs:\n" + describe_changes(was, now)
+    return f"was {_short(was)}, and is now {_short(now)}"
+
+
+def _text(parts: list[Any]) -> str:
+    """The messages of a model call, or other parts, one after the other."""
+    return "\n".join(m["content"] if isinstance(m, dict) and "content" in m else _short(m) for m in parts)
+
+
+def _short(value: object) -> str:
+    return value_text(value, _MAX_CHARACTERS)

@@ -23,7 +23,6 @@ from codeplan.recording.events import (
     Event,
     SpanClosed,
 )
-from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import (
     Answer,
     BudgetSpent,
@@ -58,7 +57,7 @@ from codeplan.types import (
     Waiting,
 )
 from codeplan.untrusted.texts import one_line, with_count
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.values import in_quotes, shown_answer, shown_call
 
 STAND_IN_LABEL = "scripted stand-in, not a language model"
 """The label of the scripted model wherever a reader could take its figures for a language model's."""

@@ -28,11 +28,10 @@ from codeplan.recording.events import (
     StepEntered,
 )
 from codeplan.recording.tape import read_tape
-from codeplan.tools.call_texts import shown_call
 from codeplan.tools.environment import recorded_environment
 from codeplan.types import Answer, Call, Claimed, Observation, Result, Task
 from codeplan.untrusted.texts import parser_reason
-from codeplan.untrusted.values import value_text
+from codeplan.untrusted.values import shown_call, value_text
 
 _MAX_SHOWN = 300
 """Maximum length of a returned value in a message, in characters."""

@@ -22,7 +22,7 @@ from codeplan.llm.callable_model import ModelFunction
 from codeplan.llm.routing import ROUTES
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
-from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, setting_specs
+from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, is_secret_name, setting_specs
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
 from codeplan.recording.event_log import MAX_EVENT_BYTES, JoinedEvents, events_of
 from codeplan.recording.events import (
@@ -45,7 +45,6 @@ from codeplan.recording.events import (
     WarningIssued,
     answered_calls,
 )
-from codeplan.recording.redaction import is_secret_name
 from codeplan.recording.trace import Trace, asks_user, limits_changed_since, write_trace
 from codeplan.runner import models, telemetry
 from codeplan.runner.approval_answers import take_answer
@@ -78,7 +77,7 @@ from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
 from codeplan.tools.failures import unknown_answer
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
 from codeplan.tools.questions import Asker, User
-from codeplan.tools.tool_settings import ErrorTest
+from codeplan.tools.tool import ErrorTest
 from codeplan.types import BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason
 from codeplan.untrusted.values import in_quotes

@@ -20,8 +20,7 @@ from codeplan.errors import UsageError
 from codeplan.llm import endpoint
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import ROUTES
-from codeplan.plugins import parse_json, setting_specs
-from codeplan.recording.redaction import is_secret_name, remove_secrets
+from codeplan.plugins import is_secret_name, parse_json, remove_secrets, setting_specs
 from codeplan.runner import models
 from codeplan.types import Value
 from codeplan.untrusted import files, toml

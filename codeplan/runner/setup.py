@@ -34,6 +34,7 @@ from codeplan.llm.callable_model import CallableModel, ModelFunction, is_model_f
 from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.methods.react import ReAct
+from codeplan.plugins import remove_secrets
 from codeplan.protocols import (
     LLM,
     Agent,
@@ -47,7 +48,6 @@ from codeplan.protocols import (
 )
 from codeplan.recording.event_handlers import HandlerError, handler_errors_unwrapped
 from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted, Event, EventHandler, TurnStarted
-from codeplan.recording.redaction import remove_secrets
 from codeplan.recording.trace import Trace
 from codeplan.runner import models
 from codeplan.sandbox.protocol.limits import shorten
@@ -74,13 +74,14 @@ from codeplan.version import VERSION
 
 def accepted_settings(participants: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """The names of the settings that ``env``, ``method`` and ``model`` each accept; an object accepts none."""
-    return {part: _setting_names(part, name) if isinstance(name, str) else () for part, name in participants.items()}
-
-
-def _setting_names(part: str, name: str) -> tuple[str, ...]:
-    if part == "model":
-        return models.setting_names(name)
-    return plugins.setting_names(plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name))
+    accepted: dict[str, tuple[str, ...]] = dict.fromkeys(participants, ())
+    for part, name in participants.items():
+        if isinstance(name, str) and part == "model":
+            accepted[part] = models.setting_names(name)
+        elif isinstance(name, str):
+            factory = plugins.load_factory("codeplan.envs" if part == "env" else "codeplan.methods", name)
+            accepted[part] = plugins.setting_names(factory)
+    return accepted
 
 
 def split_settings(participants: Mapping[str, object], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -117,7 +118,7 @@ def _unknown_setting(name: str, known: Iterable[str], participants: Mapping[str,
 
 _SECRET_SETTINGS = frozenset({"api_key", "base_url", "extra_body", "reply_cache"})
 """Settings that may contain a key, or an address with a password, or a path of the user's; the model reports its own.
-Others are recognised by their names (see ``codeplan.recording.redaction``)."""
+Others are recognised by their names (see ``codeplan.plugins``)."""
 
 
 _KINDS_TRIED: Final = 30

@@ -27,8 +27,8 @@ from codeplan.recording.events import (
     ModelCallFailed,
     TextsEmbedded,
 )
-from codeplan.tools.call_texts import shown_answer
 from codeplan.types import Call, Crashed, InfrastructureFailed, Interrupted, Result, Usage
+from codeplan.untrusted.values import shown_answer
 
 if TYPE_CHECKING:
     from contextvars import Token

@@ -32,7 +32,6 @@ from codeplan.tools.approvals import (
     GivenPattern,
     WayOn,
     given_patterns,
-    longest_match,
     read_patterns,
     require_fitting,
 )
@@ -59,8 +58,7 @@ from codeplan.tools.python_tools import function_of_file, object_of_file, with_s
 from codeplan.tools.questions import ASKER_FORM, Asker, User
 from codeplan.tools.results import pack_result
 from codeplan.tools.return_types import Misfit, read_returns
-from codeplan.tools.tool import Tool, name_fault
-from codeplan.tools.tool_settings import ErrorTest, ToolSettings, require_error_test, require_timeout
+from codeplan.tools.tool import ErrorTest, Tool, ToolSettings, name_fault, require_error_test, require_timeout
 from codeplan.tools.toolset import DOC, Toolset, at_once_of, python_tools, things_of
 from codeplan.types import AgentTool, Checkpoint, Result, ReturnType
 from codeplan.untrusted.files import read_user_text
@@ -261,7 +259,7 @@ class OpenTools:
             carried=carried,
             flows=self.sources.read_flows,
             is_blind=self.sources.feedback == "blind",
-            instructions=checked_instructions(self.sources.instructions),
+            instructions=self.sources.instructions,
             returns=self._returns,
             user=user,
             variables=read_variables(self.sources.variables),
@@ -294,10 +292,12 @@ class OpenTools:
 
         Raises: UsageError: the input is wrong.
         """
-        own = self.sources.with_settings(collect_tools(given))
-        marked = (_with_patterns(tool, self.sources) for tool in (*own, *self._of_servers))
-        denied = [p.pattern for p in self.sources.patterns if p.option == "deny"]
-        return Toolset(marked, self.toolset.doc, at_once_of(things_of(given))).without(denied)
+        things = things_of(given)
+        own = self.sources.with_settings(python_tools(*things))
+        patterns = self.sources.patterns
+        marked = (_with_patterns(tool, patterns) for tool in (*own, *self._of_servers))
+        denied = [p.pattern for p in patterns if p.option == "deny"]
+        return Toolset(marked, self.toolset.doc, at_once_of(things)).without(denied)
 
 
 def open_tools(
@@ -324,7 +324,8 @@ def open_tools(
         raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
     checked_instructions(sources.instructions)
     read_returns(sources.returns)
-    own = sources.with_settings(collect_tools(sources.tools))
+    things = things_of(sources.tools)
+    own = sources.with_settings(python_tools(*things))
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = judge if judge is None or isinstance(judge, Verifier) else Verifier(judge)
@@ -353,8 +354,8 @@ def open_tools(
                 started = stack.enter_context(servers)
                 of_servers = sources.with_settings(started.tools)
                 doc = f"{DOC}\n{FILES_NOTE}"
-            marked = (_with_patterns(tool, sources) for tool in (*own, *of_servers))
-            toolset = Toolset(marked, doc, at_once_of(things_of(sources.tools)))
+            marked = (_with_patterns(tool, patterns) for tool in (*own, *of_servers))
+            toolset = Toolset(marked, doc, at_once_of(things))
             require_fitting((p for p in patterns if p.fits_one(toolset.names) or not elsewhere(p)), toolset.names)
             if flows := sources.read_flows:
                 flows.require_parameters({t.name: [p.name for p in t.method.parameters] for t in toolset.tools})
@@ -364,12 +365,11 @@ def open_tools(
     return opening()
 
 
-def _with_patterns(tool: Tool, sources: ToolSources) -> Tool:
+def _with_patterns(tool: Tool, patterns: Iterable[GivenPattern]) -> Tool:
     """The tool; one whose equal calls are made once, or that only reads, if a pattern says so."""
-    patterns = {"once": sources.once, "readonly": sources.readonly}
-    fits = {n: longest_match(read_patterns(n, given), tool.name) is not None for n, given in patterns.items()}
-    once, readonly = tool.once or fits["once"], tool.readonly or fits["readonly"]
-    return replace(tool, once=once, readonly=readonly) if any(fits.values()) else tool
+    fits = {each.option for each in patterns if each.fits_one((tool.name,))}
+    once, readonly = tool.once or "once" in fits, tool.readonly or "readonly" in fits
+    return tool if (once, readonly) == (tool.once, tool.readonly) else replace(tool, once=once, readonly=readonly)
 
 
 def open_goal(

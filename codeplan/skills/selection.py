@@ -163,7 +163,7 @@ def expect_answers(episode: Episode, answers: Mapping[str, Any]) -> None:
     except (msgspec.ValidationError, RecursionError):
         raise UsageError("the trace is damaged: the answers that a skill's plan knows have no shapes") from None
     if isinstance(agent := episode.agent(), ToolAgent):
-        agent._expect_(find_drift(known) if known else None)
+        agent._find_drift_ = find_drift(known) if known else None
 
 
 class SkillSelector:

@@ -178,13 +178,13 @@ def decode_records(data: bytes) -> tuple[list[EvidenceRecord], list[int]]:
     return records, bad
 
 
-def paired_outcomes(
-    records: Iterable[EvidenceRecord], version: int, phase: EvidencePhase = "filter"
-) -> list[tuple[bool, bool]]:
-    """Return (success with, success without) for each task, seed and model run both ways; the latest counts."""
+def paired_outcomes(records: Iterable[EvidenceRecord], version: int) -> list[tuple[bool, bool]]:
+    """Return (success with, success without) for each task, seed and model that filtering ran both ways; the latest
+    counts.
+    """
     outcomes: dict[tuple[str, int, str], dict[bool, bool]] = {}
     for t in records:
-        if t.version == version and t.phase == phase:
+        if t.version == version and t.phase == "filter":
             outcomes.setdefault((t.task, t.seed, t.model), {})[t.shown] = t.success
     return [(both[True], both[False]) for both in outcomes.values() if len(both) == 2]
 

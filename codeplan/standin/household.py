@@ -64,11 +64,6 @@ _HIDDEN = "coffeemachine toilet bathtubbasin cart ottoman tvstand garbagecan dra
 _ANYWHERE = f"{_OPEN} {_HIDDEN} laundryhamper".split()
 
 
-def is_known_thing(thing: str) -> bool:
-    """Whether the rules say where to find things of this class (``"mug"``)."""
-    return thing in _PLACES
-
-
 def sort_by_likelihood(thing: str, receptacles: Iterable[str]) -> list[str]:
     """The receptacles (``"shelf 2"``), sorted by how likely they hold a thing of this class."""
     return sorted(receptacles, key=lambda r: (_rank(thing, r), _receptacle_class(r), _receptacle_number(r)))
@@ -88,7 +83,7 @@ def unlikely_places(thing: str, receptacles: Iterable[str]) -> list[str]:
 
 def answer_question(question: str) -> str | None:
     """The Python literal that answers a plan's question: places by likelihood, or a thing's name in a view."""
-    thing = next((word for word in re.findall(r"\b[a-z]+\b", question) if is_known_thing(word)), "")
+    thing = next((word for word in re.findall(r"\b[a-z]+\b", question) if word in _PLACES), "")
     lists = [found for text in re.findall(r"\[[^\[\]]*\]", question) if (found := _parse_names(text)) is not None]
     if lists:
         return repr(sort_by_likelihood(thing, lists[-1]))
@@ -366,7 +361,7 @@ def decompose(prompt: ExecutorPrompt) -> list[str] | None:
         return None
     rest = _HouseholdProgress(wanted, prompt.earlier_turns).remaining
     half = (len(rest) + 1) // 2
-    return [_write_clauses(part) for part in (rest[:half], rest[half:]) if part]
+    return [_THEN.join(_write_clause(stage) for stage in part) for part in (rest[:half], rest[half:]) if part]
 
 
 def reflect(prompt: ExecutorPrompt) -> str:
@@ -414,10 +409,6 @@ def _parse_clause(clause: str) -> HouseholdStage | None:
             words = found.groupdict()
             return HouseholdStage(verb or words["verb"], words["thing"], words.get("place") or "")
     return None
-
-
-def _write_clauses(part: Iterable[HouseholdStage]) -> str:
-    return _THEN.join(_write_clause(stage) for stage in part)
 
 
 def _write_clause(stage: HouseholdStage) -> str:

@@ -31,12 +31,11 @@ from codeplan.testing.manifest import (
     seeds_of,
 )
 from codeplan.testing.plan_runs import CoverageCallback, PlanRun, run_once
-from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.types import Checkpoint, Failed, Outcome, Plan, Rejected, Stopped, Task
 from codeplan.untrusted.json_values import matches_json
 from codeplan.untrusted.patterns import MAX_SECONDS, search_pattern
 from codeplan.untrusted.texts import clean, one_line, source_excerpt, with_count
-from codeplan.untrusted.values import clip_name, in_quotes, value_text, variable_texts
+from codeplan.untrusted.values import clip_name, in_quotes, shown_answer, shown_call, value_text, variable_texts
 
 
 class WordReplacements(NamedTuple):

@@ -16,9 +16,8 @@ from codeplan.protocols import LLM, BaseEnvironment, Environment, OffersTools, a
 from codeplan.recording.events import NO_SITE, CallSite, EventHandler
 from codeplan.runner.recorded_calls import RecordedCalls
 from codeplan.testing.plan_runs import PlanRun
-from codeplan.tools.call_texts import shown_call
 from codeplan.types import Answer, Call, Completion, Message, Observation, Purpose, Task
-from codeplan.untrusted.values import in_quotes
+from codeplan.untrusted.values import in_quotes, shown_call
 
 FaultAction = Callable[[Environment, Task, str, Observation], Observation]
 """Executes an action under the fault. The last argument is the previous observation."""

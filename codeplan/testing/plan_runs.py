@@ -18,9 +18,9 @@ from codeplan.recording.events import AnsweredCall, Event, ModelCalled, StepEnte
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.backend import LineCoverage
-from codeplan.tools.call_texts import shown_call
 from codeplan.types import AgentApi, Failed, Finished, Outcome, Plan, Rejected, Result, Task
 from codeplan.untrusted.texts import one_line
+from codeplan.untrusted.values import shown_call
 
 _MAX_VERDICT = 700
 """Maximum length of a verdict on the plan's value, in characters."""

@@ -22,13 +22,12 @@ from codeplan.agent_interface import EndedCall, describe_api, plan_place
 from codeplan.errors import AgentError, AnswerChanged, EpisodeOver
 from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.recording.events import CallAnswered
-from codeplan.tools.call_texts import shown_call, unpacked
 from codeplan.tools.questions import QUESTION
 from codeplan.tools.tool import Tool, own_method
 from codeplan.tools.toolset import Toolset
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType, Answer, Call
 from codeplan.untrusted.texts import one_line
-from codeplan.untrusted.values import in_quotes, value_text
+from codeplan.untrusted.values import in_quotes, shown_call, unpacked, value_text
 
 MAX_API_CHARS = 40_000
 """Maximum length of the tools in a prompt, in characters, about 10,000 tokens. If all fit, all are shown in full."""
@@ -182,7 +181,9 @@ class ToolAgent:
     """Base of the Agent classes. The data that a tool returned reaches the plan as data.
 
     Its own names have underscores at both ends, which those of tools have not; ``report`` is that of a tool if one has
-    this name.
+    this name. An episode sets three of them: ``_history_`` is what plans may look up of earlier turns, and with
+    ``_open_calls_`` calls are begun without waiting for their answers. ``_find_drift_`` says how a tool's answer
+    differs from what a skill knows, which ends the plan; None: nowhere.
     """
 
     _tools_: Mapping[str, Tool]
@@ -193,18 +194,6 @@ class ToolAgent:
         self._open_calls_: OpenToolCalls | None = None
         self._history_: Remembers | None = None
         self._find_drift_: Callable[[str, Answer], str] | None = None
-
-    def _remember_(self, history: Remembers) -> None:
-        """Let plans look up what earlier turns of a session did."""
-        self._history_ = history
-
-    def _expect_(self, find_drift: Callable[[str, Answer], str] | None) -> None:
-        """End the plan that runs where this says how a tool's answer differs from what it knows; None: nowhere."""
-        self._find_drift_ = find_drift
-
-    def _keep_calls_open_(self, gate: CallGate) -> None:
-        """Let calls be begun through ``gate`` without waiting for their answers."""
-        self._open_calls_ = OpenToolCalls(self, gate)
 
     def _report_(self) -> str:
         """The last call and its answer in a sentence."""
@@ -318,17 +307,13 @@ def agent_class_for(
     user. ``recalls``: they may look up what earlier turns of a session did, unless a tool has that name. ``lately`` are
     the tools that these called, the latest first; None: there are none.
     """
-    api = msgspec.structs.replace(_known_api(toolset, goal, lately), asks_user=asks_user)
+    known: _ApiKey = (goal, None if lately is None else tuple(lately))
+    shown = _remembered(_apis, toolset, known, lambda: shown_api(toolset, goal, lately))  # reads all descriptions
+    api = msgspec.structs.replace(shown, asks_user=asks_user)
     if recalls and toolset.get(RECALL.name) is None:
         api = msgspec.structs.replace(api, methods=(*api.methods, RECALL))
     key: _ClassKey = (api.brief, api.unlisted, asks_user, RECALL in api.methods)
     return _remembered(_classes, toolset, key, lambda: _build_class(toolset, api))
-
-
-def _known_api(toolset: Toolset, goal: str, lately: Sequence[str] | None) -> AgentApi:
-    """``shown_api``, read once for equal words: it reads the descriptions of all tools."""
-    key: _ApiKey = (goal, None if lately is None else tuple(lately))
-    return _remembered(_apis, toolset, key, lambda: shown_api(toolset, goal, lately))
 
 
 _MAX_REMEMBERED: Final = 16  # for each toolset: a server may see any number of goals

@@ -215,7 +215,7 @@ class ToolEnvironment:
         carried: Sequence[CarriedAnswer] = (),
         flows: Flows | None = None,
         is_blind: bool = False,
-        instructions: str = "",
+        instructions: str | None = None,
         returns: WantedType | None = None,
         user: User | None = None,
         variables: Checkpoint | None = None,
@@ -233,7 +233,7 @@ class ToolEnvironment:
         self.returns, self._wanted = returns.described if returns else None, returns
         self._own_wanted, self.variables = returns, variables
         self.typed_value: tuple[object] | None = None
-        self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal, instructions)
+        self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal, self.instructions)
         self.carried = tuple(carried)
         self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
         self._stops_at_errors = tool_errors == "stop"
@@ -252,7 +252,7 @@ class ToolEnvironment:
         """Offer these tools."""
         self.toolset = toolset
         self.described_tools = toolset.described
-        self.tools_doc, self.space = toolset.doc, _action_space(toolset)
+        self.tools_doc, self.space = toolset.doc, ActionSpace(toolset.first_lines, calls=MAX_TURNS)
         self.once_tools = frozenset(tool.name for tool in toolset.tools if tool.once)
 
     @property
@@ -858,11 +858,6 @@ def _unpacked(call: Call) -> dict[str, Any]:
         return {name: unpack(value) for name, value in (call.arguments or {}).items()}
     except NotPlainData as reason:
         raise AgentError(f"{call.name} was given {reason}", "ValueError") from None
-
-
-def _action_space(toolset: Toolset) -> ActionSpace:
-    """The tools for models that plan in words: one line for each, as where there are too many to show them in full."""
-    return ActionSpace(toolset.first_lines, calls=MAX_TURNS)
 
 
 def require_goal(goal: object) -> None:

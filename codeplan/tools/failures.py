@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from codeplan.errors import AgentError, CodeplanError
-from codeplan.tools.tool_settings import ErrorTest
+from codeplan.tools.tool import ErrorTest
 from codeplan.types import Answer
 from codeplan.untrusted.texts import MAX_REASON_CHARS, echo, escape_surrogates, message_text, one_line
 from codeplan.untrusted.values import class_name, type_name, value_text

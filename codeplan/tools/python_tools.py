@@ -34,8 +34,7 @@ from codeplan.tools.arguments import (
 )
 from codeplan.tools.failures import failure_sentence
 from codeplan.tools.results import ResultType
-from codeplan.tools.tool import Tool, name_fault
-from codeplan.tools.tool_settings import ToolSettings, ToolsWithSettings, settings_of
+from codeplan.tools.tool import Tool, ToolSettings, ToolsWithSettings, name_fault, settings_of
 from codeplan.types import AgentMethod, AgentParameter
 from codeplan.untrusted.comparison import nearest_name
 from codeplan.untrusted.texts import MAX_REASON_CHARS, escape_surrogates, message_text, one_line

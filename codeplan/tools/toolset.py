@@ -21,11 +21,14 @@ from codeplan.errors import UsageError
 from codeplan.tools.approvals import GivenPattern, read_patterns, require_fitting
 from codeplan.tools.arguments import TypeWriter
 from codeplan.tools.python_tools import PythonCall, build_tool, functions_of, things_of_file, with_settings
-from codeplan.tools.tool import REPORT, Tool, name_fault, own_method
-from codeplan.tools.tool_settings import (
+from codeplan.tools.tool import (
+    REPORT,
     ErrorTest,
+    Tool,
     ToolSettings,
     ToolsWithSettings,
+    name_fault,
+    own_method,
     require_at_once,
     require_error_test,
     require_timeout,
@@ -81,8 +84,11 @@ class Toolset:
         given = [each.name for each in found]
         marks = {"once": _patterns_of("once", once, given), "readonly": _patterns_of("readonly", readonly, given)}
         settings = ToolSettings(timeout=require_timeout(timeout, "timeout"), error_if=require_error_test(error_if))
-        found = tuple(_with_marks(each, settings, marks) for each in _chosen(found, only, without))
-        object.__setattr__(self, "tools", _with_distinct_types(_with_names(found, prefix, rename, given)))
+        chosen = []
+        for each in _chosen(found, only, without):
+            once_here, only_reads = (_fits(each.name, marks[mark]) for mark in ("once", "readonly"))
+            chosen.append(with_settings(each, settings._replace(once=once_here, readonly=only_reads)))
+        object.__setattr__(self, "tools", _with_distinct_types(_with_names(chosen, prefix, rename, given)))
         object.__setattr__(self, "doc", doc)
         object.__setattr__(self, "at_once", require_at_once(at_once) or at_once_of(things))
         self._require_unique_names()
@@ -234,11 +240,6 @@ def _chosen(tools: Sequence[Tool], only: Iterable[str] | None, without: Iterable
     taken = ("*",) if only is None else _patterns_of("only", only, names)
     left_out = _patterns_of("without", without, names)
     return [tool for tool in tools if _fits(tool.name, taken) and not _fits(tool.name, left_out)]
-
-
-def _with_marks(tool: Tool, settings: ToolSettings, marks: Mapping[str, Sequence[str]]) -> Tool:
-    once, readonly = (_fits(tool.name, marks[mark]) for mark in ("once", "readonly"))
-    return with_settings(tool, settings._replace(once=once, readonly=readonly))
 
 
 def _with_names(

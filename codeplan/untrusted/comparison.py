@@ -271,7 +271,7 @@ class _ValueComparison:
         if form != _form(right):
             return False
         if form is None:
-            return _same_scalars(left, right)
+            return _is_scalar(left) and _is_scalar(right) and left == right
         if len(left) != len(right):
             return False
         if not self._join(id(left), id(right)):
@@ -336,10 +336,6 @@ def _form(value: object) -> type | None:
 
 def _is_scalar(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | complex | str | bytes)
-
-
-def _same_scalars(left: object, right: object) -> bool:
-    return _is_scalar(left) and _is_scalar(right) and left == right
 
 
 def _items(values: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:

@@ -32,6 +32,15 @@ def escape_surrogates(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
+def escape_in_data(data: Any) -> Any:
+    """JSON data with half surrogate pairs escaped, which neither a trace nor JSON in UTF-8 can hold."""
+    if isinstance(data, str):
+        return escape_surrogates(data)
+    if isinstance(data, list | tuple):
+        return [escape_in_data(v) for v in data]
+    return {escape_in_data(k): escape_in_data(v) for k, v in data.items()} if isinstance(data, dict) else data
+
+
 def is_utf8(text: str) -> bool:
     """Whether UTF-8 can encode the text: it has no lone surrogates, such as a shell's argument of other bytes has."""
     try:

@@ -120,7 +120,7 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
             self._session = RecoveringPageSession(browser.find_browser(self._browser), self._pages.folder)
         goal, state = self._session.begin(setup)
         self._begin(EpisodeSnapshot())
-        return Observation(_first_observation(goal, state), goal=goal.strip())
+        return Observation(f"{actions.GOAL_PREFIX}{goal}\n\n{actions.PAGE_PREFIX}{state.html}", goal=goal.strip())
 
     def picture(self) -> bytes | None:
         """The task's area as a PNG; None without the setting ``pictures``, or before the first ``reset``."""
@@ -150,11 +150,6 @@ class MiniWob(LimitedEnvironment[EpisodeSnapshot]):
 
 make = MiniWob
 """The factory that the entry point ``miniwob`` names."""
-
-
-def _first_observation(goal: str, state: PageState) -> str:
-    """The goal, then the page."""
-    return f"{actions.GOAL_PREFIX}{goal}\n\n{actions.PAGE_PREFIX}{state.html}"
 
 
 def _next_observation(state: PageState) -> str:

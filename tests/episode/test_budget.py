@@ -10,10 +10,10 @@ from codeplan.types import Usage
 
 def test_an_action_beyond_the_budget_is_refused_and_not_counted():
     meter = Meter(Budget(actions=2))
-    meter.reserve_action()
-    meter.reserve_action()
+    meter.reserve("actions")
+    meter.reserve("actions")
     with pytest.raises(BudgetExceeded) as caught:
-        meter.reserve_action()
+        meter.reserve("actions")
     assert (caught.value.kind, caught.value.value, caught.value.limit) == ("actions", 3, 2)
     assert str(caught.value) == "the budget of 2 actions is spent"
     assert meter.actions == 2
@@ -70,7 +70,7 @@ def test_threads_cannot_overspend():
     def spend() -> None:
         for _ in range(50):
             try:
-                meter.reserve_action()
+                meter.reserve("actions")
             except BudgetExceeded:
                 refused.append(1)
 
@@ -141,10 +141,10 @@ def test_the_time_is_over_after_the_limit_and_not_at_it():
     now = [5.0]
     meter = Meter(Budget(seconds=10), clock=lambda: now[0])
     now[0] = 15.0
-    meter.reserve_action()
+    meter.reserve("actions")
     now[0] = 15.1
     with pytest.raises(BudgetExceeded, match="10 seconds"):
-        meter.reserve_action()
+        meter.reserve("actions")
     assert meter.actions == 1
 
 

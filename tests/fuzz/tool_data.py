@@ -17,11 +17,11 @@ from support.boxes import Replies
 import codeplan
 from codeplan.errors import AgentError, CodeplanError
 from codeplan.plain_data import NotPlainData, unpack
-from codeplan.tools.call_texts import shown_answer, shown_call
 from codeplan.tools.mcp.content import FileStore, read_result
 from codeplan.tools.mcp.signatures import ArgumentCheck, TypeTable, UnusableTool, write_signature
 from codeplan.tools.results import pack_result
 from codeplan.types import Answer, Call
+from codeplan.untrusted.values import shown_answer, shown_call
 
 Lines = list[Any]
 

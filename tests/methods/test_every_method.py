@@ -6,9 +6,8 @@ import pytest
 
 from codeplan import methods
 from codeplan.budget import Budget
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import CallAnswered, EpisodeEnded, ModelCalled, SpanClosed, SpanOpened
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, describe_difference
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 

@@ -16,7 +16,6 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.adapt import Adapt
 from codeplan.methods.registry import make
 from codeplan.methods.search import BestOfN, Tree
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
     EnvironmentReset,
     EnvironmentRestored,
@@ -25,7 +24,7 @@ from codeplan.recording.events import (
     SpanClosed,
     SpanOpened,
 )
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, describe_difference
 from codeplan.report.event_view import EventViewer, PlanBlock
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume

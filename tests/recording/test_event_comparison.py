@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from codeplan.recording.event_comparison import TIMING_LIMITS, describe_difference
 from codeplan.recording.events import (
     CallAnswered,
     CallBegun,
@@ -17,6 +16,7 @@ from codeplan.recording.events import (
     SpanClosed,
     SpanOpened,
 )
+from codeplan.recording.trace import TIMING_LIMITS, describe_difference
 from codeplan.types import Answer, Call, Completion, Failed, NotSolved, Observation, Result, Stopped, Task
 
 BEGUN = CallBegun(id=1, call=Call("open 1"), seq=3, at=7.0)

@@ -9,9 +9,8 @@ from support.miniwob_pages import needs_browser
 from support.scienceworld_engine import needs_engine
 
 from codeplan.agent_interface import agent_api
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import answered_calls
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, describe_difference
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import resume
 

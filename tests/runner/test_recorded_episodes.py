@@ -11,7 +11,6 @@ from support.boxes import Boxes, Replies
 from codeplan.budget import Budget
 from codeplan.curation.acquisition import read_episode
 from codeplan.errors import Diverged, InfrastructureError, ModelError, UsageError
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import (
     CallAnswered,
     CallBegun,
@@ -23,7 +22,7 @@ from codeplan.recording.events import (
     SpanClosed,
     TextPrinted,
 )
-from codeplan.recording.trace import Trace, write_trace
+from codeplan.recording.trace import Trace, describe_difference, write_trace
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import fork, replay, resume
 from codeplan.testing.scaffold import new_test

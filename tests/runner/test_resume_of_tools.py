@@ -8,11 +8,10 @@ from support.boxes import Boxes, Replies
 import codeplan
 from codeplan import CallInDoubt, UsageError
 from codeplan.errors import Diverged, EnvironmentFailure
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import CallAnswered, CallBegun, CallDecided, DoubtDecided, EpisodeEnded, ValueJudged
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, describe_difference
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
-from codeplan.tools.call_texts import shown_call
+from codeplan.untrusted.values import shown_call
 
 FIRST = """
 def solution(agent, start_from=1):

@@ -16,9 +16,8 @@ from codeplan.budget import Budget
 from codeplan.errors import ModelError, UsageError
 from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.routing import RoutedModel
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import ModelCalled, ModelCallFailed, SkillsChosen, TextsEmbedded
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, describe_difference
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay, resume
 from codeplan.skills.embeddings import MAX_CHARACTERS, Embedder

@@ -10,8 +10,7 @@ from support.skill_samples import PLAN, skill
 
 from codeplan.skills.import_export import import_skills
 from codeplan.skills.library import SkillLibrary
-from codeplan.skills.skill_folder import format_manifest, parse_manifest, standard_name
-from codeplan.untrusted.yaml_text import parse_yaml
+from codeplan.skills.skill_folder import format_manifest, parse_manifest, parse_yaml, standard_name
 
 OLD = """+++
 name = "heat-1"

@@ -8,8 +8,7 @@ from support.standin_prompts import next_line
 from codeplan import envs, methods
 from codeplan.errors import UsageError
 from codeplan.runner.episodes import run
-from codeplan.standin.acting import formalise_action
-from codeplan.standin.model import ScriptedModel
+from codeplan.standin.model import ScriptedModel, formalise_action
 
 
 def rate(env, method, weakness, per_kind=3, **settings):

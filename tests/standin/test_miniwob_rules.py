@@ -13,9 +13,15 @@ from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS, PAPER_TASKS
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Sandbox
-from codeplan.standin.miniwob import find_solution, mistake_inserters, refine_plan, write_hasty_plan, write_plan
-from codeplan.standin.miniwob_steps import ParsedMailTask
-from codeplan.standin.miniwob_steps import parse_mail_task as understand_mail
+from codeplan.standin.miniwob import (
+    ParsedMailTask,
+    find_solution,
+    mistake_inserters,
+    refine_plan,
+    write_hasty_plan,
+    write_plan,
+)
+from codeplan.standin.miniwob import parse_mail_task as understand_mail
 from codeplan.standin.model import ScriptedModel, answer_question, rules_for
 from codeplan.types import Failed, Plan
 

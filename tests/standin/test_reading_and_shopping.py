@@ -5,8 +5,8 @@ from support.standin_prompts import next_line
 
 from codeplan import envs, methods
 from codeplan.runner.episodes import run
-from codeplan.standin.acting import formalise_action
 from codeplan.standin.hotpotqa import ParsedQuestion, find_fact, parse_goal, work_out_answer
+from codeplan.standin.model import formalise_action
 from codeplan.standin.webshop import page_kind, read_offers, read_options
 
 WORLDS = {"hotpotqa": {}, "webshop": {"observation_mode": "adapt"}, "webshop, rich": {"observation_mode": "text_rich"}}

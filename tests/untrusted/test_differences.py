@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.steps import count_lines
 
-from codeplan.recording.event_comparison import describe_difference
 from codeplan.recording.events import PlanDrafted
+from codeplan.recording.trace import describe_difference
 from codeplan.untrusted.comparison import compare_lines, diff_lines, nearest_name
 
 

@@ -15,8 +15,8 @@ from codeplan.envs.miniwob.actions import parse_action
 from codeplan.errors import CodeplanError
 from codeplan.llm.openai_protocol import RequestSettings, validate_model_name
 from codeplan.planning.decomposition import DecompositionError, parse_decomposition, parse_expression
-from codeplan.recording.event_comparison import describe_difference, describe_kind_mismatch
 from codeplan.recording.events import CallAnswered, CallBegun, Event, ModelCalled, PlanEnded, PlanRejected, SpanOpened
+from codeplan.recording.trace import describe_difference, describe_kind_mismatch
 from codeplan.runner.episodes import run
 from codeplan.skills.library import SkillLibrary
 from codeplan.testing.cases import PlanSuite

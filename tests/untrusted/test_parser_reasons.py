@@ -15,9 +15,8 @@ from codeplan.errors import UsageError
 from codeplan.recording.tape import _digest, read_tape
 from codeplan.recording.trace import Trace
 from codeplan.runner.settings_files import read_settings_file
-from codeplan.skills.skill_folder import DamagedSkill, parse_manifest
+from codeplan.skills.skill_folder import DamagedSkill, parse_manifest, yaml_text
 from codeplan.testing.manifest import read_manifest
-from codeplan.untrusted.yaml_text import yaml_text
 
 HOSTILE = {
     "long": "a" * 100_000,

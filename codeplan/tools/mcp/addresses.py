@@ -138,7 +138,11 @@ def read_config(path: Path) -> tuple[ServerAddress, ...]:
     servers = _servers_in(config)
     if not isinstance(servers, dict) or not servers:
         raise UsageError(f'{path} names no server; it needs {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}')
-    return tuple(_of_file(path, name, entry) for name, entry in servers.items() if not _is_disabled(entry))
+    return tuple(
+        server_of_entry(f"{path}: the server {in_quotes(name)}", name, entry)
+        for name, entry in servers.items()
+        if not _is_disabled(entry)
+    )
 
 
 def _servers_in(config: Any) -> Any:
@@ -212,10 +216,6 @@ class ServerEntry(msgspec.Struct):
 
 def _is_disabled(entry: object) -> bool:
     return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
-
-
-def _of_file(path: Path, name: str, entry: object) -> ServerAddress:
-    return server_of_entry(f"{path}: the server {in_quotes(name)}", name, entry)
 
 
 def server_of_entry(where: str, name: str, entry: object) -> ServerAddress:

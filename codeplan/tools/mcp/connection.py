@@ -324,16 +324,14 @@ class ServerConnection:
 
     def _failure(self, what: str) -> EnvironmentFailure:
         advice = "; to see why, run its command in a terminal" if self._transport.has_exited else ""
-        return EnvironmentFailure(f"the MCP server {self.address.name} {what}{self._last_words}{advice}")
+        return EnvironmentFailure(
+            f"the MCP server {self.address.name} {what}{_in_brackets(self._transport.last_words)}{advice}"
+        )
 
     @property
     def _stray_answer(self) -> str:
         stray = self._transport.stray_answer
         return stray and f", and the server {stray}"
-
-    @property
-    def _last_words(self) -> str:
-        return _in_brackets(self._transport.last_words)
 
 
 def _login_of(address: ServerAddress) -> SiteLogin | None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplan.untrusted.yaml_text import YamlError, parse_yaml, yaml_text
+from codeplan.skills.skill_folder import YamlError, parse_yaml, yaml_text
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

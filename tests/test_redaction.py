@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codeplan.recording.redaction import is_secret_name, remove_secrets
+from codeplan.plugins import is_secret_name, remove_secrets
 
 SECRET = [
     *("key", "api_key", "api-key", "apikey", "apiKey", "X-Api-Key", "access_token", "accessToken", "clientSecret"),
