@@ -1,4 +1,3 @@
-# id: k01_random_os
 # kind: walk
 # tries: random._os: a façade that hands over the real module hands over the system
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k03_json_decoder
 # kind: walk
 # tries: json.decoder is public in the real module, and imports re and scanner from there on
 def solution(agent, start_from=1):

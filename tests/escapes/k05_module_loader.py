@@ -1,4 +1,3 @@
-# id: k05_module_loader
 # kind: walk
 # tries: math.__loader__.load_module by a built-up name
 def solution(agent, start_from=1):

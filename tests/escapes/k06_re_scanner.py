@@ -1,4 +1,3 @@
-# id: k06_re_scanner
 # kind: walk
 # tries: re.Scanner, an undocumented class whose callbacks get the scanner object itself
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k07_pattern_scanner
 # kind: walk
 # tries: Pattern.scanner, the undocumented method that re.Scanner stands on; Match.re and Match.regs lead back
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k09_counter_init
 # kind: walk
 # tries: Counter is written in Python: its functions have __globals__
 def solution(agent, start_from=1):

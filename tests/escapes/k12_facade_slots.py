@@ -1,4 +1,3 @@
-# id: k12_facade_slots
 # kind: walk
 # tries: write into a façade, so that the next user of `math` gets ours
 def solution(agent, start_from=1):

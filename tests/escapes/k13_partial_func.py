@@ -1,4 +1,3 @@
-# id: k13_partial_func
 # kind: walk
 # tries: guarded methods are wrapped: partial.func and partial.args uncover what is beneath
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k14_method_self
 # kind: walk
 # tries: a bound method of a list knows its object; a builtin function knows its module
 def solution(agent, start_from=1):

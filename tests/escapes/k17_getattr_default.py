@@ -1,4 +1,3 @@
-# id: k17_getattr_default
 # kind: getattr
 # tries: getattr's default hides the refusal, hasattr is an oracle for private names
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k19_getattr_keywords
 # kind: getattr
 # tries: the guard's own parameters by keyword, and too many of them
 def solution(agent, start_from=1):

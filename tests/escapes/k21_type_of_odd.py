@@ -1,4 +1,3 @@
-# id: k21_type_of_odd
 # kind: walk
 # tries: type() of what is not data: functions, modules, the agent
 def solution(agent, start_from=1):

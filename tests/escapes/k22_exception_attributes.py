@@ -1,4 +1,3 @@
-# id: k22_exception_attributes
 # kind: exc
 # tries: the attributes of exceptions that carry objects: AttributeError.obj, ImportError.path, UnicodeError.object, __traceback__
 def solution(agent, start_from=1):

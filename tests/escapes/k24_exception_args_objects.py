@@ -1,4 +1,3 @@
-# id: k24_exception_args_objects
 # kind: exc
 # tries: exceptions whose args hold objects of the runtime: call a guard wrongly and look at what it says
 def solution(agent, start_from=1):

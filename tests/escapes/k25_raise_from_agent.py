@@ -1,4 +1,3 @@
-# id: k25_raise_from_agent
 # kind: exc
 # tries: raise … from an object that is no exception, and raise the proxy itself
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k26_except_star
 # kind: exc
 # tries: except* makes a group whose split() and derive() call back (CVE-2025-22153)
 def solution(agent, start_from=1):

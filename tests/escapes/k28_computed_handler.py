@@ -1,4 +1,3 @@
-# id: k28_computed_handler
 # kind: exc
 # tries: the class in an except clause is computed: Exception.mro()[1] is BaseException
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k29_genexp_frame
 # kind: frame
 # tries: gi_frame of a generator expression, no yield needed
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k31_code_replace
 # kind: frame
 # tries: a lambda's __code__.replace(co_code=…): own bytecode
 def solution(agent, start_from=1):

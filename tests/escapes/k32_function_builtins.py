@@ -1,4 +1,3 @@
-# id: k32_function_builtins
 # kind: frame
 # tries: function.__builtins__ and __defaults__ of the plan's own helper
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k34_match_class_star
 # kind: frame
 # tries: match class patterns call isinstance and read __match_args__ of any class that is named
 def solution(agent, start_from=1):

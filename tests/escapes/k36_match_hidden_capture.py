@@ -1,4 +1,3 @@
-# id: k36_match_hidden_capture
 # kind: names
 # tries: captures in patterns bind names of the runtime: `case _getattr_`, `**_builtins`, `*agent`
 def solution(agent, start_from=1):

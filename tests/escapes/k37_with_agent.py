@@ -1,4 +1,3 @@
-# id: k37_with_agent
 # kind: walk
 # tries: with calls __enter__ and __exit__ on anything
 def solution(agent, start_from=1):

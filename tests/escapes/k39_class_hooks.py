@@ -1,4 +1,3 @@
-# id: k39_class_hooks
 # kind: dunder
 # tries: __class_getitem__, __init_subclass__ and __set_name__ run without being called, with the rights of Python
 def solution(agent, start_from=1):

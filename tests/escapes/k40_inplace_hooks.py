@@ -1,4 +1,3 @@
-# id: k40_inplace_hooks
 # kind: dunder
 # tries: augmented assignment on attributes and on results of calls: __iadd__ without a guard (CVE in old RestrictedPython)
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k41_generic_alias
 # kind: walk
 # tries: list[agent] and str | int make objects of typing's own, with __args__, __origin__ and a repr that looks at what is in them
 def solution(agent, start_from=1):

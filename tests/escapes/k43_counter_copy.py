@@ -1,4 +1,3 @@
-# id: k43_counter_copy
 # kind: dunder
 # tries: a method of Counter that is written in Python returns self.__class__(self): of a class that is the class of classes
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k44_foreign_self
 # kind: walk
 # tries: methods of Counter written in Python, given foreign objects as self
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: k45_error_classes
 # kind: walk
 # tries: re.error and JSONDecodeError call methods of what they are given as pattern and document
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l01_fullwidth_dunder
 # kind: names
 # tries: identifiers are normalised (NFKC) after the source is read: fullwidth letters make __class__
 def solution(agent, start_from=1):

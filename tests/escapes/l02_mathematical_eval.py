@@ -1,4 +1,3 @@
-# id: l02_mathematical_eval
 # kind: names
 # tries: mathematical bold letters make eval and open
 def solution(agent, start_from=1):

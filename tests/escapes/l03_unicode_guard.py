@@ -1,4 +1,3 @@
-# id: l03_unicode_guard
 # kind: names
 # tries: _ｇetattr_ normalises to the guard's own name: call it with no check of the name
 def solution(agent, start_from=1):

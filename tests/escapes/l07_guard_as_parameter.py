@@ -1,4 +1,3 @@
-# id: l07_guard_as_parameter
 # kind: names
 # tries: a function's parameters named like the guards
 def solution(agent, start_from=1):

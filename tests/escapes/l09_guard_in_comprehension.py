@@ -1,4 +1,3 @@
-# id: l09_guard_in_comprehension
 # kind: names
 # tries: a comprehension's target is the guard that its own condition uses
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l11_except_as_guard
 # kind: names
 # tries: except … as binds, and deletes at the end, whatever name it is given
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l13_import_as_guard
 # kind: names
 # tries: import … as binds a façade to a guard's name
 def solution(agent, start_from=1):

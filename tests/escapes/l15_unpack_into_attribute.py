@@ -1,4 +1,3 @@
-# id: l15_unpack_into_attribute
 # kind: names
 # tries: tuple unpacking, starred and nested, stores into attributes and items
 def solution(agent, start_from=1):

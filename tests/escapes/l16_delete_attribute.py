@@ -1,4 +1,3 @@
-# id: l16_delete_attribute
 # kind: names
 # tries: del agent.location, del of items of what the host gave, del of a runtime's name
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l17_shadow_builtins_of_guards
 # kind: names
 # tries: guards must not look at the plan's names: type, len, isinstance and getattr are rebound first
 def solution(agent, start_from=1):

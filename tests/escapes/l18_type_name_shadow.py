@@ -1,4 +1,3 @@
-# id: l18_type_name_shadow
 # kind: names
 # tries: `type(x).__name__` is a known idiom; here `type` is something else by then
 def solution(agent, start_from=1):

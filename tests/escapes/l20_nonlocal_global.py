@@ -1,4 +1,3 @@
-# id: l20_nonlocal_global
 # kind: names
 # tries: global and nonlocal reach the runtime's own names from a nested function
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l21_module_dunders
 # kind: names
 # tries: names that every module has: __builtins__, __spec__, __loader__, __build_class__, __annotations__, __file__
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l22_annotation_code
 # kind: names
 # tries: annotations are evaluated: of a variable, of an item, of a parameter, of a return
 def solution(agent, start_from=1):

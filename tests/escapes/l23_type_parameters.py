@@ -1,4 +1,3 @@
-# id: l23_type_parameters
 # kind: names
 # tries: PEP 695: bounds of type parameters are lazily run scopes of their own
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l26_star_kwargs_guard
 # kind: guards
 # tries: keywords made at run time aim at parameters of the guards
 def solution(agent, start_from=1):

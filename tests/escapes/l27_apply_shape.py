@@ -1,4 +1,3 @@
-# id: l27_apply_shape
 # kind: guards
 # tries: starred calls go through a helper: call it with no function, with the agent, with text
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l28_write_guard_types
 # kind: guards
 # tries: item assignment on what the plan does not own: strings, tuples, modules, functions, the agent
 def solution(agent, start_from=1):

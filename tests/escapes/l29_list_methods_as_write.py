@@ -1,4 +1,3 @@
-# id: l29_list_methods_as_write
 # kind: guards
 # tries: write without a subscript: dict.update, setdefault, list.append on what the runtime keeps
 def solution(agent, start_from=1):

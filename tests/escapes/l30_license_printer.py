@@ -1,4 +1,3 @@
-# id: l30_license_printer
 # kind: builtins
 # tries: site's license() reads the files that its private list names
 def solution(agent, start_from=1):

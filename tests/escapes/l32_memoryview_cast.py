@@ -1,4 +1,3 @@
-# id: l32_memoryview_cast
 # kind: builtins
 # tries: memoryview and bytearray: raw memory, writable
 def solution(agent, start_from=1):

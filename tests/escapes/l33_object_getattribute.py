@@ -1,4 +1,3 @@
-# id: l33_object_getattribute
 # kind: builtins
 # tries: object.__getattribute__, super() and type.__call__ as values
 def solution(agent, start_from=1):

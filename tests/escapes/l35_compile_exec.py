@@ -1,4 +1,3 @@
-# id: l35_compile_exec
 # kind: builtins
 # tries: compile to a code object, exec by a call-back of sorted
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: l37_issubclass_tuple
 # kind: builtins
 # tries: isinstance with a class from a value: the type of the agent, of a façade, by subclass tests against Exception's parents
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: m02_format_unbound
 # kind: format
 # tries: str.format as a function: through map, as a sort key and as a factory
 def solution(agent, start_from=1):

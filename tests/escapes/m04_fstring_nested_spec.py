@@ -1,4 +1,3 @@
-# id: m04_fstring_nested_spec
 # kind: format
 # tries: an f-string's spec made of a format string, and its = form
 def solution(agent, start_from=1):

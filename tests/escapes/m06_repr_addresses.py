@@ -1,4 +1,3 @@
-# id: m06_repr_addresses
 # kind: format
 # tries: repr of functions and façades tells file paths of the runtime
 def solution(agent, start_from=1):

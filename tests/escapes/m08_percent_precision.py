@@ -1,4 +1,3 @@
-# id: m08_percent_precision
 # kind: mem
 # tries: a precision in %-formatting of a float, and in an f-string, with digits that are no ASCII digits
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: m10_alternative_width
 # kind: mem
 # tries: widths that reach the formatter by other doors: bytes %, ljust by getattr, zfill through map, a huge fill
 def solution(agent, start_from=1):

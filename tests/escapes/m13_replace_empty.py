@@ -1,4 +1,3 @@
-# id: m13_replace_empty
 # kind: mem
 # tries: replace of nothing puts a long text between all letters
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: m15_re_sub_amplify
 # kind: mem
 # tries: a replacement that repeats its groups, applied to each letter
 def solution(agent, start_from=1):

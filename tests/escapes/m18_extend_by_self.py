@@ -1,4 +1,3 @@
-# id: m18_extend_by_self
 # kind: mem
 # tries: list.extend with an iterator over the list itself never ends, and runs in C
 def solution(agent, start_from=1):

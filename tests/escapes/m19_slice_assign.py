@@ -1,4 +1,3 @@
-# id: m19_slice_assign
 # kind: mem
 # tries: slice assignment doubles a list: a[0:0] = a
 def solution(agent, start_from=1):

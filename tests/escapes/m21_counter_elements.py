@@ -1,4 +1,3 @@
-# id: m21_counter_elements
 # kind: mem
 # tries: Counter.elements: a count is a length
 def solution(agent, start_from=1):

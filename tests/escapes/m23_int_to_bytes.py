@@ -1,4 +1,3 @@
-# id: m23_int_to_bytes
 # kind: mem
 # tries: bytes(n) and int.to_bytes make zeros by the number
 def solution(agent, start_from=1):

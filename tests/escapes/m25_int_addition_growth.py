@@ -1,4 +1,3 @@
-# id: m25_int_addition_growth
 # kind: mem
 # tries: additions double an int, no multiplication and no shift in sight
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: m28_dict_growth
 # kind: mem
 # tries: a dict that doubles itself by its own values
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: m32_json_pretty
 # kind: mem
 # tries: json.dumps with indent of a shared structure: a few lists, a billion lines
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: m33_repr_shared
 # kind: mem
 # tries: the same by repr: shared lists are written out again each time
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n01_contains_range
 # kind: cpu
 # tries: `1.5 in range(10**12)` compares every number, in C, without a turn
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n04_deque_sink
 # kind: cpu
 # tries: deque(maxlen=0) eats an iterator at full speed and keeps nothing
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n05_set_collisions
 # kind: cpu
 # tries: ints that all hash alike: a set of multiples of 2**61-1 takes quadratic time
 def solution(agent, start_from=1):

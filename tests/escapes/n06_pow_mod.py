@@ -1,4 +1,3 @@
-# id: n06_pow_mod
 # kind: cpu
 # tries: pow with three numbers of a hundred thousand bits
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n07_int_parse
 # kind: cpu
 # tries: int(text, 7): reading and writing numbers in a base that is no power of two is quadratic
 def solution(agent, start_from=1):

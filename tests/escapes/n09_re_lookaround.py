@@ -1,4 +1,3 @@
-# id: n09_re_lookaround
 # kind: cpu
 # tries: a pattern whose alternatives all match in two ways, in search over a long text
 def solution(agent, start_from=1):

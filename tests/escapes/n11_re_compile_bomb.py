@@ -1,4 +1,3 @@
-# id: n11_re_compile_bomb
 # kind: cpu
 # tries: repeats within repeats blow the compiled pattern up: compile alone takes minutes
 def solution(agent, start_from=1):

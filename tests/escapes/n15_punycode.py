@@ -1,4 +1,3 @@
-# id: n15_punycode
 # kind: cpu
 # tries: the constructors str() and bytes() take codecs too: punycode is quadratic
 def solution(agent, start_from=1):

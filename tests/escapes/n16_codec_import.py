@@ -1,4 +1,3 @@
-# id: n16_codec_import
 # kind: walk
 # tries: a codec's name makes Python import a module: of a file, by str(), bytes() and encode
 def solution(agent, start_from=1):

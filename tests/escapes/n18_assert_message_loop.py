@@ -1,4 +1,3 @@
-# id: n18_assert_message_loop
 # kind: cpu
 # tries: the message of a failed assertion never ends
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n21_nested_lambdas
 # kind: cpu
 # tries: recursion by a lambda that is handed to itself (no name to find it by)
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n24_int_of_power_bases
 # kind: cpu
 # tries: int of texts in bases that are powers of two has no limit of digits; then squares
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: n25_tuple_collisions
 # kind: cpu
 # tries: tuples of two ints made to collide: xxhash turned round
 def solution(agent, start_from=1):

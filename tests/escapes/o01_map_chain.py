@@ -1,4 +1,3 @@
-# id: o01_map_chain
 # kind: crash
 # tries: a million iterators within one another: next() recurses in C
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: o02_deep_equal
 # kind: crash
 # tries: compare two lists that are a million deep
 def solution(agent, start_from=1):

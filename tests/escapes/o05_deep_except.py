@@ -1,4 +1,3 @@
-# id: o05_deep_except
 # kind: crash
 # tries: an except clause with a nested tuple of classes, found while an exception is in flight
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: o06_exception_chain_deep
 # kind: crash
 # tries: a chain of a million exceptions: freeing it, and walking it for its context
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: o08_json_deep
 # kind: crash
 # tries: json.loads of a hundred thousand brackets, dumps of a deep list and of a list within itself
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: o09_json_default_recursion
 # kind: crash
 # tries: json.dumps asks `default`, which wraps its argument anew for ever
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: o11_sort_mutates
 # kind: crash
 # tries: a key function that clears and refills the list that is being sorted
 def solution(agent, start_from=1):

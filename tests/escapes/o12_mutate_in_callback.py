@@ -1,4 +1,3 @@
-# id: o12_mutate_in_callback
 # kind: crash
 # tries: dict, set, deque and OrderedDict changed from inside a callback of an iteration in C
 def solution(agent, start_from=1):

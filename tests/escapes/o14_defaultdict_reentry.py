@@ -1,4 +1,3 @@
-# id: o14_defaultdict_reentry
 # kind: crash
 # tries: a default factory that looks up the very key it is making
 def solution(agent, start_from=1):

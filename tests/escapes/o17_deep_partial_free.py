@@ -1,4 +1,3 @@
-# id: o17_deep_partial_free
 # kind: crash
 # tries: a million nested values are freed at once when the plan ends in an error
 def solution(agent, start_from=1):

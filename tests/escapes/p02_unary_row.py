@@ -1,4 +1,3 @@
-# id: p02_unary_row
 # kind: parse
 # tries: a row of 20,000 minus signs: a crash of libcst, a crash of the compiler
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p03_deep_parentheses
 # kind: parse
 # tries: brackets of all kinds, a thousand deep
 def solution(agent, start_from=1):

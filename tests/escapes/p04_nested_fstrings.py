@@ -1,4 +1,3 @@
-# id: p04_nested_fstrings
 # kind: parse
 # tries: f-strings within f-strings (PEP 701 has no bound on the nesting)
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p07_nested_blocks
 # kind: parse
 # tries: blocks within blocks, up to the tokenizer's bound of a hundred
 def solution(agent, start_from=1):

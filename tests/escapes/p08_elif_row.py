@@ -1,4 +1,3 @@
-# id: p08_elif_row
 # kind: parse
 # tries: a row of two thousand elif: deep in the tree, flat in the text
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p11_huge_integer
 # kind: parse
 # tries: a literal of 20,000 digits, and one in hexadecimal: conversion is quadratic, or refused in the middle of the parser
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p12_constant_folding
 # kind: parse
 # tries: constant folding in the compiler: powers, shifts and repetitions of constants
 def solution(agent, start_from=1):

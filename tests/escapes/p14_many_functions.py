@@ -1,4 +1,3 @@
-# id: p14_many_functions
 # kind: parse
 # tries: nine hundred helper functions that call each other: closures over closures for a checker of names
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p19_carriage_returns
 # kind: parse
 # tries: lines that end in a lone carriage return: a comment for one reader, code for another
 def solution(agent, start_from=1):

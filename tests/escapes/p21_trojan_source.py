@@ -1,4 +1,3 @@
-# id: p21_trojan_source
 # kind: parse
 # tries: characters that turn the direction of writing: the eye reads other code than the parser
 def solution(agent, start_from=1):

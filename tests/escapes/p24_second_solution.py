@@ -1,4 +1,3 @@
-# id: p24_second_solution
 # kind: parse
 # tries: two functions called solution, and code between and after them that runs at module level
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p25_nested_solution
 # kind: parse
 # tries: solution inside a class, a condition, a decorator and a default
 class A:

@@ -1,4 +1,3 @@
-# id: p26_signature_defaults
 # kind: parse
 # tries: the signature itself carries code: defaults, annotations, star arguments
 def solution(agent: print(open('@SECRET@').read()) = open('@MARKER@', 'w'), start_from=__import__('os'), *a, **k) -> exec('1'):

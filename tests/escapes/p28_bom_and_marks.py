@@ -1,4 +1,3 @@
-# id: p28_bom_and_marks
 # kind: parse
 # tries: a byte order mark, zero-width letters and combining marks in names
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: p30_walrus_everywhere
 # kind: parse
 # tries: walrus in every place that the grammar allows: subscripts, slices, arguments, conditions, sets, f-strings
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: q01_handler_of_subclass
 # kind: swallow
 # tries: RecursionError is a RuntimeError and MemoryError an Exception: catch them by their parents, in a tuple
 def solution(agent, start_from=1):

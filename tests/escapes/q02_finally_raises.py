@@ -1,4 +1,3 @@
-# id: q02_finally_raises
 # kind: swallow
 # tries: an assertion fails, and a finally raises something harmless in its place
 def solution(agent, start_from=1):

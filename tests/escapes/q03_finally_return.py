@@ -1,4 +1,3 @@
-# id: q03_finally_return
 # kind: swallow
 # tries: return, break and continue in a finally drop what is in flight
 def solution(agent, start_from=1):

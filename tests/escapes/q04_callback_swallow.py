@@ -1,4 +1,3 @@
-# id: q04_callback_swallow
 # kind: swallow
 # tries: an assertion fails inside a callback of C code that turns errors into its own
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: q05_genexp_finally
 # kind: swallow
 # tries: a time-out strikes inside a generator whose consumer catches everything it can
 def solution(agent, start_from=1):

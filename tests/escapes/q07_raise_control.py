@@ -1,4 +1,3 @@
-# id: q07_raise_control
 # kind: swallow
 # tries: raise the runtime's own signals: AssertionError with a forged step, SystemExit, GeneratorExit, a class that is no exception
 def solution(agent, start_from=1):

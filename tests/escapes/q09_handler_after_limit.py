@@ -1,4 +1,3 @@
-# id: q09_handler_after_limit
 # kind: swallow
 # tries: after the limit on asks is hit, do actions in the handler and in the finally
 def solution(agent, start_from=1):

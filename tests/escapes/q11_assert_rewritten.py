@@ -1,4 +1,3 @@
-# id: q11_assert_rewritten
 # kind: swallow
 # tries: assert with a truthy tuple, with a value whose truth is decided by the host's answer, and under a name called __debug__
 def solution(agent, start_from=1):

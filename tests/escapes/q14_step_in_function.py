@@ -1,4 +1,3 @@
-# id: q14_step_in_function
 # kind: forge
 # tries: a nested function holds a guard of a later step; the failure is step 1's
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: q15_step_numbers_odd
 # kind: forge
 # tries: steps numbered 0, -5, 10**30, twice, downwards: what does a resume do with them
 def solution(agent, start_from=1):

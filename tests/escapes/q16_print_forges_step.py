@@ -1,4 +1,3 @@
-# id: q16_print_forges_step
 # kind: forge
 # tries: the output says [Step 2] and [Step 99] while step 1 is running, with the frames of a protocol in it
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: q17_message_object
 # kind: forge
 # tries: the assertion's message is no text: the agent, a function, a dict, a huge list of lists
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: q18_success_claim
 # kind: forge
 # tries: print, return and name what a host could take for success
 def solution(agent, start_from=1):

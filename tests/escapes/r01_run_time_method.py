@@ -1,4 +1,3 @@
-# id: r01_run_time_method
 # kind: agent
 # tries: the method's name is made at run time, from text that the environment gave
 def solution(agent, start_from=1):

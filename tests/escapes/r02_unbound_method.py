@@ -1,4 +1,3 @@
-# id: r02_unbound_method
 # kind: agent
 # tries: the method's function, to be called with another self
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r03_argument_lambda
 # kind: agent
 # tries: functions, the proxy, a façade, an exception and a generator as arguments
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r04_argument_cycle
 # kind: agent
 # tries: a list that holds itself as an argument, and a dict that is its own key's value
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r06_argument_billion_laughs
 # kind: agent
 # tries: thirty lists that hold each other twice: a tree of a billion leaves once it is written out
 def solution(agent, start_from=1):

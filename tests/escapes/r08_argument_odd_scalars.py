@@ -1,4 +1,3 @@
-# id: r08_argument_odd_scalars
 # kind: agent
 # tries: scalars at the edge: NaN as a key, lone surrogates, ints of 100,000 bits, True as 1, empty text, text with NUL
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r09_star_flood
 # kind: agent
 # tries: star arguments by the million
 def solution(agent, start_from=1):

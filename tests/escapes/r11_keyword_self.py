@@ -1,4 +1,3 @@
-# id: r11_keyword_self
 # kind: agent
 # tries: keywords that the host's own calling code might use: self, agent, method, args, kwargs, timeout
 def solution(agent, start_from=1):

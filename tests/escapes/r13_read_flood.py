@@ -1,4 +1,3 @@
-# id: r13_read_flood
 # kind: flood
 # tries: reading attributes is free of actions, but not of work for the host
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r14_attribute_object
 # kind: agent
 # tries: a public attribute whose value is an object of the host: its repr, its methods
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r15_returned_alias
 # kind: agent
 # tries: change what a method returned, and read it again: was it the host's own list?
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r17_agent_as_key
 # kind: agent
 # tries: the proxy as a dict key, in a set, compared with everything, copied into a checkpoint under many names
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r18_host_exception_flood
 # kind: agent
 # tries: a thousand failing calls: does any one message carry more than it should
 def solution(agent, start_from=1):

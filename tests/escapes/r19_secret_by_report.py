@@ -1,4 +1,3 @@
-# id: r19_secret_by_report
 # kind: agent
 # tries: texts that the host gives freely must not carry the secret: report, repr, signature errors
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r20_ask_map
 # kind: ask
 # tries: ask by map and as a sort key: a thousand questions without a loop
 def solution(agent, start_from=1):

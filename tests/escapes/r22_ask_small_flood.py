@@ -1,4 +1,3 @@
-# id: r22_ask_small_flood
 # kind: ask
 # tries: many questions just under the cap
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: r23_ask_in_handlers
 # kind: ask
 # tries: questions in an assertion's message, in a default, in a format, in a finally: after the end has come
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s01_print_loop
 # kind: flood
 # tries: a million short prints
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s04_print_hostile_arguments
 # kind: print
 # tries: file=, flush= and sep= that are functions, the agent, or lists
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s06_print_control_characters
 # kind: flood
 # tries: escape sequences, carriage returns, surrogates, NULs: for the terminal and for the trace
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s07_error_message_flood
 # kind: flood
 # tries: an exception with a message of 100 MB, never caught
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s09_error_echoes_input
 # kind: flood
 # tries: Python's own messages quote their input: int(), KeyError, json, getattr
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s10_ckpt_many_steps
 # kind: ckpt
 # tries: a thousand steps, each with a checkpoint of its own
 def solution(agent, start_from=1):

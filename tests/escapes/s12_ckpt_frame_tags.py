@@ -1,4 +1,3 @@
-# id: s12_ckpt_frame_tags
 # kind: ckpt
 # tries: values that look like the codec's own table and the frames' own tags
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s13_ckpt_deep_keys
 # kind: ckpt
 # tries: a dict whose keys are tuples ten thousand deep
 def solution(agent, start_from=1):

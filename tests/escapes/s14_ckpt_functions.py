@@ -1,4 +1,3 @@
-# id: s14_ckpt_functions
 # kind: ckpt
 # tries: functions, generators, façades, the agent, bound methods and exceptions as variables
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s16_ckpt_names
 # kind: ckpt
 # tries: variables named like the runtime's parts, and with letters that normalise
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s19_ckpt_aliases
 # kind: ckpt
 # tries: one long text under many names and in many lists: written once or a thousand times?
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s20_ckpt_tiny_nodes
 # kind: ckpt
 # tries: forty steps, each with a checkpoint of as many tiny values as are saved: small on the way, large in the host
 def solution(agent, start_from=1):

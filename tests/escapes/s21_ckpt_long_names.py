@@ -1,4 +1,3 @@
-# id: s21_ckpt_long_names
 # kind: ckpt
 # tries: variables with long names, entered again and again: the names are kept as well as the values
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: s24_ckpt_builtin_names
 # kind: ckpt
 # tries: a checkpoint that binds all builtins anew to what does not work
 def solution(agent, start_from=1):

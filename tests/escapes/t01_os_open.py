@@ -1,4 +1,3 @@
-# id: t01_os_open
 # kind: fs
 # tries: open and read by the system calls themselves, past Python's open
 # layer: cage

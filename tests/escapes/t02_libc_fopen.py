@@ -1,4 +1,3 @@
-# id: t02_libc_fopen
 # kind: fs
 # tries: the C library's fopen, by ctypes
 # layer: cage

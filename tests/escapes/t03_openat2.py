@@ -1,4 +1,3 @@
-# id: t03_openat2
 # kind: fs
 # tries: openat2, the newer call that older filters forget
 # layer: cage

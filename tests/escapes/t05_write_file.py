@@ -1,4 +1,3 @@
-# id: t05_write_file
 # kind: fs
 # tries: make the marker as a file
 # layer: cage

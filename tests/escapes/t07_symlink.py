@@ -1,4 +1,3 @@
-# id: t07_symlink
 # kind: fs
 # tries: make the marker as a symbolic link, or as a hard link to the secret
 # layer: cage

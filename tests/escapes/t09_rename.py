@@ -1,4 +1,3 @@
-# id: t09_rename
 # kind: fs
 # tries: move the secret to the marker's place
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t10_destroy_file
 # kind: fs
 # tries: empty, unlink and chmod the secret: harm without reading
 # layer: cage

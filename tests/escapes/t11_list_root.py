@@ -1,4 +1,3 @@
-# id: t11_list_root
 # kind: fs
 # tries: list folders: /, the home folder, the folder of the secret
 # layer: cage

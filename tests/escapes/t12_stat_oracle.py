@@ -1,4 +1,3 @@
-# id: t12_stat_oracle
 # kind: fs
 # tries: stat, access and readlink tell whether files exist, and their sizes
 # layer: cage

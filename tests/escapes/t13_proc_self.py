@@ -1,4 +1,3 @@
-# id: t13_proc_self
 # kind: fs
 # tries: /proc/self: maps, mem, environ, cmdline, status
 # layer: cage

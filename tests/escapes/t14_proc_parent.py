@@ -1,4 +1,3 @@
-# id: t14_proc_parent
 # kind: fs
 # tries: /proc of the parent: its environment and memory
 # layer: cage

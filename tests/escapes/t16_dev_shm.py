@@ -1,4 +1,3 @@
-# id: t16_dev_shm
 # kind: fs
 # tries: /dev/shm: shared memory as a file, to be found by the next plan
 # layer: cage

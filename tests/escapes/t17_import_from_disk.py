@@ -1,4 +1,3 @@
-# id: t17_import_from_disk
 # kind: fs
 # tries: imports read files: is any module that is not loaded yet within reach?
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t18_linecache_loader
 # kind: fs
 # tries: readers of Python's own: linecache, a module's loader, zipimport, _io.open_code
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t19_dlopen
 # kind: fs
 # tries: load a shared library from the disc, which runs its code
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t21_mount
 # kind: fs
 # tries: mount, and the newer calls that open a file system without a path
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t23_open_by_handle
 # kind: fs
 # tries: name_to_handle_at and open_by_handle_at: files without paths
 # layer: cage

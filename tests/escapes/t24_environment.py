@@ -1,4 +1,3 @@
-# id: t24_environment
 # kind: memory
 # tries: the environment: os.environ, the C library's environ, what lies on the stack behind it
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t25_heap_scan
 # kind: memory
 # tries: the worker is a copy of its parent: search all its objects for the host's words
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t26_frames
 # kind: memory
 # tries: frames of the runtime below the plan: their locals and globals
 # layer: cage

@@ -1,4 +1,3 @@
-# id: t27_stack_auxv
 # kind: memory
 # tries: read on behind the stack's top, where the kernel puts arguments and environment
 # layer: cage

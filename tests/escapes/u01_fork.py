@@ -1,4 +1,3 @@
-# id: u01_fork
 # kind: process
 # tries: fork, and go on in the child
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u02_clone_raw
 # kind: process
 # tries: clone by its number, sharing memory
 # layer: cage

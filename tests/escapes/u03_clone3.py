@@ -1,4 +1,3 @@
-# id: u03_clone3
 # kind: process
 # tries: clone3, which filters that look at arguments cannot see into
 # layer: cage

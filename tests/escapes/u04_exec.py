@@ -1,4 +1,3 @@
-# id: u04_exec
 # kind: process
 # tries: become another program: execve of the shell
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u05_posix_spawn
 # kind: process
 # tries: posix_spawn: vfork and exec by the C library
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u07_subprocess
 # kind: process
 # tries: subprocess with a new session, so that a killed parent does not take it along
 # layer: cage

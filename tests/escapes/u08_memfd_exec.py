@@ -1,4 +1,3 @@
-# id: u08_memfd_exec
 # kind: process
 # tries: a program in memory: memfd_create, then fexecve
 # layer: cage

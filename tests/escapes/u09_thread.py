@@ -1,4 +1,3 @@
-# id: u09_thread
 # kind: process
 # tries: a thread below Python's threading module
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u10_fork_bomb
 # kind: process
 # tries: fork for ever, whatever it answers
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u12_kill_parent
 # kind: signal
 # tries: kill the process that forked it
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u13_kill_everything
 # kind: signal
 # tries: may it signal all processes? (signal 0 asks, and harms nobody)
 # layer: cage

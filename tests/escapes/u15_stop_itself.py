@@ -1,4 +1,3 @@
-# id: u15_stop_itself
 # kind: signal
 # tries: stop itself: a stopped process neither answers nor runs out of processor time
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u17_pidfd_signal
 # kind: signal
 # tries: pidfd_open and pidfd_send_signal: signals without kill
 # layer: cage

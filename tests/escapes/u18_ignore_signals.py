@@ -1,4 +1,3 @@
-# id: u18_ignore_signals
 # kind: cpu
 # tries: ignore and block every signal, then burn the processor
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u19_timer_left
 # kind: signal
 # tries: leave a timer behind: alarm, setitimer, timer_create
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u22_abort_core
 # kind: process
 # tries: abort and a core dump
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u23_segfault
 # kind: process
 # tries: follow a wild pointer, with a handler for the signal that loops
 # layer: cage

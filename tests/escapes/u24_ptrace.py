@@ -1,4 +1,3 @@
-# id: u24_ptrace
 # kind: kernel
 # tries: ptrace the parent
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u25_process_vm_readv
 # kind: kernel
 # tries: read the parent's memory
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u26_pidfd_getfd
 # kind: kernel
 # tries: pidfd_getfd: take a descriptor out of the parent
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u27_prctl_undo
 # kind: kernel
 # tries: take the locks off again: dumpable, death signal, no_new_privs
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u28_setrlimit
 # kind: kernel
 # tries: raise its own limits
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u29_setuid
 # kind: kernel
 # tries: become root again
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u30_unshare
 # kind: kernel
 # tries: a user namespace of its own, in which it is root
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u32_executable_memory
 # kind: kernel
 # tries: mmap of memory that can be executed
 # layer: cage

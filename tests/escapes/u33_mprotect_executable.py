@@ -1,4 +1,3 @@
-# id: u33_mprotect_executable
 # kind: kernel
 # tries: write first, and make it executable afterwards
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u35_io_uring
 # kind: kernel
 # tries: io_uring: system calls without system calls
 # layer: cage

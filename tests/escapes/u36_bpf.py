@@ -1,4 +1,3 @@
-# id: u36_bpf
 # kind: kernel
 # tries: bpf
 # layer: cage

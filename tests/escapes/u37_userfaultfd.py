@@ -1,4 +1,3 @@
-# id: u37_userfaultfd
 # kind: kernel
 # tries: userfaultfd
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u39_keyring
 # kind: kernel
 # tries: the kernel's keyrings, which outlive a process
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u40_x32_calls
 # kind: kernel
 # tries: the same calls under their x32 numbers, which a filter by number overlooks
 # layer: cage

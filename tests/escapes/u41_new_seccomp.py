@@ -1,4 +1,3 @@
-# id: u41_new_seccomp
 # kind: kernel
 # tries: a filter of its own whose listener answers in place of the kernel
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u42_personality
 # kind: kernel
 # tries: personality, modify_ldt and arch_prctl: how the kernel reads this process
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u44_ioctl_tty
 # kind: kernel
 # tries: put characters into a terminal's input (TIOCSTI), on any descriptor there is
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u45_futex_wait_forever
 # kind: cpu
 # tries: sleep in the kernel for ever: neither processor time nor a turn is used
 # layer: cage

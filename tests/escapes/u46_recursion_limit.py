@@ -1,4 +1,3 @@
-# id: u46_recursion_limit
 # kind: crash
 # tries: take the interpreter's recursion limit off, and run through the stack
 # layer: cage

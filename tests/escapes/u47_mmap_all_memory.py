@@ -1,4 +1,3 @@
-# id: u47_mmap_all_memory
 # kind: mem
 # tries: take memory from the kernel itself, page after page, and touch it
 # layer: cage

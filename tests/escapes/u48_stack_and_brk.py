@@ -1,4 +1,3 @@
-# id: u48_stack_and_brk
 # kind: mem
 # tries: grow by brk and mremap, which a limit on mmap alone does not see
 # layer: cage

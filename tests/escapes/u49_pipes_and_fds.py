@@ -1,4 +1,3 @@
-# id: u49_pipes_and_fds
 # kind: fd
 # tries: make descriptors and fill pipes
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u50_int80
 # kind: kernel
 # tries: 32-bit system calls by int 0x80, found as bytes in the C library
 # layer: cage

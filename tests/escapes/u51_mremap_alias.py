@@ -1,4 +1,3 @@
-# id: u51_mremap_alias
 # kind: kernel
 # tries: mremap with an old size of nothing doubles a mapping: one to write, one to run
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u52_rseq
 # kind: kernel
 # tries: rseq: unregister, register anew with a wild pointer
 # layer: cage

@@ -1,4 +1,3 @@
-# id: u54_sigsys_handler
 # kind: signal
 # tries: a handler for SIGSYS: does a forbidden call kill, or only signal
 # layer: cage

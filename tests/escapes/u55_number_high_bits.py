@@ -1,4 +1,3 @@
-# id: u55_number_high_bits
 # kind: kernel
 # tries: a number whose upper half is set
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v01_fd_walk
 # kind: fd
 # tries: read, write and look at every descriptor from 0 to 1024 but the job's own
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v02_inherited_output
 # kind: fd
 # tries: write to the standard output and error that the interpreter still has objects for
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v03_dup_and_cloexec
 # kind: fd
 # tries: dup of the job's socket, to hold it beyond the end
 # layer: cage

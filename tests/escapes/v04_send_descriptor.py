@@ -1,4 +1,3 @@
-# id: v04_send_descriptor
 # kind: fd
 # tries: sendmsg with a descriptor: hand the host something of ours
 # layer: cage

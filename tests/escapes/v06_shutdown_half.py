@@ -1,4 +1,3 @@
-# id: v06_shutdown_half
 # kind: fd
 # tries: shut one half of the job's socket and wait
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v07_sockopt
 # kind: fd
 # tries: socket options: credentials, buffer sizes, the peer's pid
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v08_tcp
 # kind: net
 # tries: TCP by the raw module
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v09_udp
 # kind: net
 # tries: UDP, which Landlock lets pass
 # layer: cage

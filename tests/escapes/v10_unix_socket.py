@@ -1,4 +1,3 @@
-# id: v10_unix_socket
 # kind: net
 # tries: a unix socket bound to the marker's path
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v12_netlink
 # kind: net
 # tries: netlink: routes, addresses, audit
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v14_resolve_name
 # kind: net
 # tries: a look-up of a name carries data out through the resolver
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v15_sysv_shm
 # kind: ipc
 # tries: System V shared memory
 # layer: cage

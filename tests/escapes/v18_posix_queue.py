@@ -1,4 +1,3 @@
-# id: v18_posix_queue
 # kind: ipc
 # tries: POSIX message queues
 # layer: cage

@@ -1,4 +1,3 @@
-# id: v20_splice_tee
 # kind: ipc
 # tries: splice, sendfile, copy_file_range: data from descriptor to descriptor in the kernel
 # layer: cage

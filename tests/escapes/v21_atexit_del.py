@@ -1,4 +1,3 @@
-# id: v21_atexit_del
 # kind: swallow
 # tries: code that runs at the interpreter's end: atexit, __del__, weakref, a thread's end
 # layer: cage

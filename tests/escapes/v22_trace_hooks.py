@@ -1,4 +1,3 @@
-# id: v22_trace_hooks
 # kind: swallow
 # tries: settrace, setprofile, audit hooks, gc callbacks: code between the runtime's own lines
 # layer: cage

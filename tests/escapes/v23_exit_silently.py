@@ -1,4 +1,3 @@
-# id: v23_exit_silently
 # kind: swallow
 # tries: os._exit without a word, with a status that says success
 # layer: cage

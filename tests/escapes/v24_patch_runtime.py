@@ -1,4 +1,3 @@
-# id: v24_patch_runtime
 # kind: forge
 # tries: patch the runtime inside the worker: limits, clock, counters, what it sends
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w01_garbage
 # kind: frames
 # tries: bytes that are no frame at all
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w02_giant_length
 # kind: frames
 # tries: a length of four gigabytes, then a little, then nothing
 # layer: cage

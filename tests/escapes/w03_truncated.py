@@ -1,4 +1,3 @@
-# id: w03_truncated
 # kind: frames
 # tries: half a frame, then silence
 # layer: cage

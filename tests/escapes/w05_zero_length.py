@@ -1,4 +1,3 @@
-# id: w05_zero_length
 # kind: frames
 # tries: frames of no bytes, without end
 # layer: cage

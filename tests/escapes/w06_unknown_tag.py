@@ -1,4 +1,3 @@
-# id: w06_unknown_tag
 # kind: frames
 # tries: a frame of a kind that there is not, which claims success
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w08_private_method
 # kind: frames
 # tries: call the agent's private method by a frame
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w13_wrong_types
 # kind: frames
 # tries: frames with fields of the wrong types
 # layer: cage

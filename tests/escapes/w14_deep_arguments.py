@@ -1,4 +1,3 @@
-# id: w14_deep_arguments
 # kind: frames
 # tries: an argument of a hundred thousand nested arrays
 # layer: cage

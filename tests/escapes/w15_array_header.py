@@ -1,4 +1,3 @@
-# id: w15_array_header
 # kind: frames
 # tries: an array that says it has four billion items
 # layer: cage

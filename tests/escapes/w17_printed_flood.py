@@ -1,4 +1,3 @@
-# id: w17_printed_flood
 # kind: frames
 # tries: print frames without end, each as large as may be
 # layer: cage

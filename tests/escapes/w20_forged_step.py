@@ -1,4 +1,3 @@
-# id: w20_forged_step
 # kind: frames
 # tries: enter step 99, which the plan does not have, and fail there
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w22_forged_success
 # kind: frames
 # tries: say finished, with a table that claims success and knows the runtime's names
 # layer: cage

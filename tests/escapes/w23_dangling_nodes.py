@@ -1,4 +1,3 @@
-# id: w23_dangling_nodes
 # kind: frames
 # tries: a checkpoint whose nodes point past its end, and before its start
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w24_entered_flood
 # kind: frames
 # tries: enter steps without end, each with a large table
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w25_after_the_end
 # kind: frames
 # tries: say the end, and go on: calls after it, a second end
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w26_close_the_socket
 # kind: frames
 # tries: close the job's socket and stay alive
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w28_never_reading
 # kind: frames
 # tries: thousands of calls whose answers are never read: the host's buffer fills up
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w30_out_of_order
 # kind: frames
 # tries: frames that belong to another moment: ReadyFrame, StartFrame, CheckpointErrorFrame
 # layer: cage

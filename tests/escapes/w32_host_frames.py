@@ -1,4 +1,3 @@
-# id: w32_host_frames
 # kind: frames
 # tries: send the host its own frames: ResultFrame, ErrorFrame, RunJob
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w33_reply_confusion
 # kind: frames
 # tries: two requests at once, so that the answers come in another order than they are taken
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w36_long_message
 # kind: frames
 # tries: an end whose message and error name are megabytes
 # layer: cage

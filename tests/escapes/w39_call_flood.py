@@ -1,4 +1,3 @@
-# id: w39_call_flood
 # kind: frames
 # tries: calls without end, past the worker's own count
 # layer: cage

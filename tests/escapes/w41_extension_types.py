@@ -1,4 +1,3 @@
-# id: w41_extension_types
 # kind: frames
 # tries: msgpack's extension types: time stamps, types of one's own
 # layer: cage

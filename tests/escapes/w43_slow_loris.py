@@ -1,4 +1,3 @@
-# id: w43_slow_loris
 # kind: frames
 # tries: a frame that arrives a byte at a time, and never ends
 # layer: cage

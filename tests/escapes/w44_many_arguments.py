@@ -1,4 +1,3 @@
-# id: w44_many_arguments
 # kind: frames
 # tries: a call with a hundred thousand arguments, and one with as many keywords
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w48_long_ints
 # kind: frames
 # tries: a checkpoint with an int of a hundred thousand digits: quadratic for whoever reads it as decimal
 # layer: cage

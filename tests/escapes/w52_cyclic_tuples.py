@@ -1,4 +1,3 @@
-# id: w52_cyclic_tuples
 # kind: frames
 # tries: a checkpoint with a tuple that holds itself: made before its parts, or never
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w53_unknown_nodes
 # kind: frames
 # tries: a checkpoint with a kind of node that calls for code
 # layer: cage

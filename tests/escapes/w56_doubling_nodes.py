@@ -1,4 +1,3 @@
-# id: w56_doubling_nodes
 # kind: frames
 # tries: a checkpoint of lists that each hold the next one twice: 2**60 leaves for whoever writes it out
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w65_tiny_nodes
 # kind: frames
 # tries: checkpoints of the smallest nodes there are: a byte each on the way, sixty in the host's memory, one checkpoint after another
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w66_tiny_names
 # kind: frames
 # tries: checkpoints with hundreds of thousands of names of three letters, some of them dropped for no reason
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w68_colliding_keys
 # kind: frames
 # tries: calls whose dicts have keys that all have one hash, the hash of tuples turned round: quadratic for the host, in time that is not the plan's
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w69_large_reads
 # kind: frames
 # tries: an attribute is made as large as may be and read as often as may be: packing it is the host's work, not the agent's
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w71_frame_within_frame
 # kind: frames
 # tries: an end inside the body of another frame, and two frames in one length
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w72_calls_behind_the_end
 # kind: frames
 # tries: actions piled up behind an end in one write
 # layer: cage

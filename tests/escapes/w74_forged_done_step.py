@@ -1,4 +1,3 @@
-# id: w74_forged_done_step
 # kind: frames
 # tries: claim that a replan ended a step which no replan ends
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w76_begins_without_count
 # kind: frames
 # tries: beginning calls past the worker's own count, without waiting
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w77_begins_one_number_again
 # kind: frames
 # tries: one number for many calls
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w78_waits_for_ever
 # kind: frames
 # tries: waits and sleeps of the greatest length, without an open call and with one
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w79_waits_of_no_time
 # kind: frames
 # tries: waits of no time without end: the host must not spin or write for ever
 # layer: cage

@@ -1,4 +1,3 @@
-# id: w80_cancels_and_acts
 # kind: frames
 # tries: cancelling what is answered, asking while calls are open, and ending with open calls
 # layer: cage

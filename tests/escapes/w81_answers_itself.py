@@ -1,4 +1,3 @@
-# id: w81_answers_itself
 # kind: frames
 # tries: an answer for the host, and a begun call of a private method
 # layer: cage

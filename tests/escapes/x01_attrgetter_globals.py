@@ -1,4 +1,3 @@
-# id: x01_attrgetter_globals
 # kind: getattr
 # tries: operator.attrgetter with a dotted path of private names
 def solution(agent, start_from=1):

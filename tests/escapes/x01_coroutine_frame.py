@@ -1,4 +1,3 @@
-# id: x01_coroutine_frame
 # kind: coroutine
 # tries: the frame of a suspended coroutine
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x01_text_subclass_format
 # kind: format
 # tries: str.format of a text of the plan's own class, bound, by the class and by super, walks attributes
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x02_coroutine_send
 # kind: coroutine
 # tries: driving a coroutine by hand, past the scheduler
 def solution(agent, start_from=1):

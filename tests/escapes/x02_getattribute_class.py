@@ -1,4 +1,3 @@
-# id: x02_getattribute_class
 # kind: dunder
 # tries: object.__getattribute__ of a class gives the real metaclass, which makes classes without checks
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x02_methodcaller_dunder
 # kind: getattr
 # tries: operator.methodcaller with a private name, or with a dotted one
 def solution(agent, start_from=1):

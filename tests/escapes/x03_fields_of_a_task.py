@@ -1,4 +1,3 @@
-# id: x03_fields_of_a_task
 # kind: coroutine
 # tries: the fields of a task, and of a call, by getattr
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x03_getattribute_text_method
 # kind: format
 # tries: object.__getattribute__ of a text gives the unguarded format
 def solution(agent, start_from=1):

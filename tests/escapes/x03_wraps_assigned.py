@@ -1,4 +1,3 @@
-# id: x03_wraps_assigned
 # kind: walk
 # tries: functools.wraps and update_wrapper copy any attribute by name
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x04_getattribute_setattr
 # kind: dunder
 # tries: object.__getattribute__ gives an unguarded __setattr__, which changes an object's class
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x04_method_of_a_facade
 # kind: coroutine
 # tries: the globals of the functions of asyncio, and of their methods' objects
 def solution(agent, start_from=1):

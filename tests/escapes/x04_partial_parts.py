@@ -1,4 +1,3 @@
-# id: x04_partial_parts
 # kind: walk
 # tries: the parts of functools.partial: func, args, keywords
 def solution(agent, start_from=1):

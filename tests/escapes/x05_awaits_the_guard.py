@@ -1,4 +1,3 @@
-# id: x05_awaits_the_guard
 # kind: coroutine
 # tries: awaiting a guard by its name
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x05_namedtuple_code
 # kind: exec
 # tries: names of fields that hold code, for the function that namedtuple compiles
 def solution(agent, start_from=1):

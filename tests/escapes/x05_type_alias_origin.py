@@ -1,4 +1,3 @@
-# id: x05_type_alias_origin
 # kind: dunder
 # tries: typing.get_origin(typing.Type[int]) is the real type
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x06_begins_a_private_method
 # kind: coroutine
 # tries: beginning a call of what the agent does not offer
 def solution(agent, start_from=1):

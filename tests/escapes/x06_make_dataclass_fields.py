@@ -1,4 +1,3 @@
-# id: x06_make_dataclass_fields
 # kind: dunder
 # tries: make_dataclass takes a finaliser as the default of a field
 def solution(agent, start_from=1):

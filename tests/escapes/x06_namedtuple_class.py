@@ -1,4 +1,3 @@
-# id: x06_namedtuple_class
 # kind: walk
 # tries: the class of a named tuple, and what hangs on it
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x07_agent_as_parameter
 # kind: coroutine
 # tries: a parameter called agent, whose methods would be begun
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x07_make_dataclass_moving_names
 # kind: dunder
 # tries: make_dataclass reads its fields twice, and the second time they have other names
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x07_template_pattern
 # kind: format
 # tries: string.Template looks attributes up, or leads to its pattern and class
 def solution(agent, start_from=1):

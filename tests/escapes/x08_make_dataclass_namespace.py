@@ -1,4 +1,3 @@
-# id: x08_make_dataclass_namespace
 # kind: dunder
 # tries: the namespace of make_dataclass holds names of the runtime, given by a text of the plan's own class
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x08_string_formatter
 # kind: format
 # tries: string.Formatter and UserString, whose format is not guarded
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x09_enum_by_call_finaliser
 # kind: dunder
 # tries: an Enum made by a call gets a finaliser as a member
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x09_json_classes
 # kind: walk
 # tries: json with a class of its own, and its decoder
 def solution(agent, start_from=1):

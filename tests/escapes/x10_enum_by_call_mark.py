@@ -1,4 +1,3 @@
-# id: x10_enum_by_call_mark
 # kind: dunder
 # tries: an Enum made by a call names the runtime's mark and guards
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x10_gather_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion as a value of gather
 def solution(agent, start_from=1):

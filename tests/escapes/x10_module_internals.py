@@ -1,4 +1,3 @@
-# id: x10_module_internals
 # kind: walk
 # tries: modules that modules have imported themselves
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x11_enum_by_call_mixin
 # kind: dunder
 # tries: an Enum made by a call mixes in a class from which plans may not derive
 def solution(agent, start_from=1):

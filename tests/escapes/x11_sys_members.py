@@ -1,4 +1,3 @@
-# id: x11_sys_members
 # kind: walk
 # tries: what sys knows: modules, frames, arguments, the way to exit
 def solution(agent, start_from=1):

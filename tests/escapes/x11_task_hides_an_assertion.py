@@ -1,4 +1,3 @@
-# id: x11_task_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion as the exception of a task
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x12_context_decorator_hides_limit
 # kind: swallow
 # tries: a ContextDecorator's own with statement hides a memory limit, again and again
 def solution(agent, start_from=1):

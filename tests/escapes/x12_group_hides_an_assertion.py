@@ -1,4 +1,3 @@
-# id: x12_group_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion within an exception group
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x12_stdout_print
 # kind: walk
 # tries: the output stream leads to what prints it
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x13_exit_stack_gets_the_end
 # kind: exc
 # tries: ExitStack hands the exception that ends the plan to an exit function
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x13_heapq_merge_frame
 # kind: frame
 # tries: the generator of heapq.merge has a frame of Python's own module
 def solution(agent, start_from=1):

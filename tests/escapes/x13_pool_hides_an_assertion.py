@@ -1,4 +1,3 @@
-# id: x13_pool_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion as the exception of a future, and of each
 def solution(agent, start_from=1):

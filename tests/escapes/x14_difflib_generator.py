@@ -1,4 +1,3 @@
-# id: x14_difflib_generator
 # kind: frame
 # tries: generators of difflib, calendar and csv
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x14_exit_stack_context_hides
 # kind: swallow
 # tries: a context on an ExitStack hides a failed assertion and goes on acting
 def solution(agent, start_from=1):

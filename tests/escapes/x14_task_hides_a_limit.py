@@ -1,4 +1,3 @@
-# id: x14_task_hides_a_limit
 # kind: tasks
 # tries: a loop without end as a value of gather
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x15_lru_cache_wrapped
 # kind: walk
 # tries: lru_cache shows what it wraps, and its cache
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x15_task_hides_memory
 # kind: tasks
 # tries: a lack of memory as a value of gather, of wait_for and of a pool
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x15_with_hides_turns
 # kind: swallow
 # tries: __exit__ hides the limit of turns, and the plan goes on acting
 def solution(agent, start_from=1):

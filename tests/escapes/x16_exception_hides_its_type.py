@@ -1,4 +1,3 @@
-# id: x16_exception_hides_its_type
 # kind: swallow
 # tries: an exception whose __getattribute__ fails hides the memory limit that it carries
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x16_singledispatch_annotations
 # kind: exec
 # tries: singledispatch evaluates annotations of what it registers
 def solution(agent, start_from=1):

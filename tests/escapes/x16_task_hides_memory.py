@@ -1,4 +1,3 @@
-# id: x16_task_hides_memory
 # kind: tasks
 # tries: a memory limit as a value of gather
 def solution(agent, start_from=1):

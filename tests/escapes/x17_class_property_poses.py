@@ -1,4 +1,3 @@
-# id: x17_class_property_poses
 # kind: dunder
 # tries: an object's __getattribute__ answers __class__ with other types, to pose as them before guards
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x17_copy_reduce
 # kind: dunder
 # tries: copy and deepcopy call what __reduce__ returns
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x17_task_hides_replan
 # kind: tasks
 # tries: replan and give_up within tasks, past their ends
 def solution(agent, start_from=1):

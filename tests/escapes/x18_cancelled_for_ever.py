@@ -1,4 +1,3 @@
-# id: x18_cancelled_for_ever
 # kind: tasks
 # tries: a task that is never cancelled
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x18_copy_runtime
 # kind: walk
 # tries: copies of the runtime's own objects have attributes that the originals lack
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x18_name_texts_change
 # kind: getattr
 # tries: an attribute's name is a text of the plan's own class, which compares as another
 def solution(agent, start_from=1):

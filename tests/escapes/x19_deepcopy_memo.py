@@ -1,4 +1,3 @@
-# id: x19_deepcopy_memo
 # kind: format
 # tries: the memo of deepcopy tells addresses
 def solution(agent, start_from=1):

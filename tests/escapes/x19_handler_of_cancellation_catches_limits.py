@@ -1,4 +1,3 @@
-# id: x19_handler_of_cancellation_catches_limits
 # kind: tasks
 # tries: except CancelledError around a loop without end
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x19_match_args_names
 # kind: getattr
 # tries: __match_args__ holds names that a plan may not read, also as texts of its own class
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x20_id_hash_address
 # kind: format
 # tries: id and hash of functions, of None and of nested values tell addresses
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x20_match_args_descriptor
 # kind: getattr
 # tries: __match_args__ is computed by a descriptor that changes between reads
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x20_sleeps_without_end
 # kind: tasks
 # tries: sleeps of no time in a loop without end, beside an open call
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x21_generator_frame_by_match
 # kind: frame
 # tries: a class pattern reads the frame of a generator
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x21_pprint_address
 # kind: format
 # tries: pprint names a list that contains itself by its address
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x21_sleeps_of_odd_length
 # kind: tasks
 # tries: sleeps for ever, for no number and for less than nothing
 def solution(agent, start_from=1):

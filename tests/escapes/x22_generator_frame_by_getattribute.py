@@ -1,4 +1,3 @@
-# id: x22_generator_frame_by_getattribute
 # kind: frame
 # tries: object.__getattribute__ and super read the frame of a generator
 def solution(agent, start_from=1):

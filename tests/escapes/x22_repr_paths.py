@@ -1,4 +1,3 @@
-# id: x22_repr_paths
 # kind: format
 # tries: texts of modules, classes and library functions tell paths and addresses
 def solution(agent, start_from=1):

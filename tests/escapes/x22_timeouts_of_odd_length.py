@@ -1,4 +1,3 @@
-# id: x22_timeouts_of_odd_length
 # kind: tasks
 # tries: limits of odd lengths, one within the other
 def solution(agent, start_from=1):

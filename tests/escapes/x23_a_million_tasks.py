@@ -1,4 +1,3 @@
-# id: x23_a_million_tasks
 # kind: tasks
 # tries: a million tasks, each of which begins another
 def solution(agent, start_from=1):

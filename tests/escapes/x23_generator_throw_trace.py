@@ -1,4 +1,3 @@
-# id: x23_generator_throw_trace
 # kind: frame
 # tries: throw takes a traceback, and __exit__ gives one: its frames are read
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x23_zone_paths
 # kind: fs
 # tries: names of time zones as paths
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x24_begins_without_end
 # kind: tasks
 # tries: calls that begin without end, with nobody who waits
 def solution(agent, start_from=1):

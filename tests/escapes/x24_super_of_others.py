@@ -1,4 +1,3 @@
-# id: x24_super_of_others
 # kind: dunder
 # tries: super of objects that are not the plan's reads their insides
 def solution(agent, start_from=1):

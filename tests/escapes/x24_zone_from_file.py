@@ -1,4 +1,3 @@
-# id: x24_zone_from_file
 # kind: walk
 # tries: ZoneInfo reads a file that the plan wrote in memory
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x25_begins_large_arguments
 # kind: tasks
 # tries: a thousand open calls with arguments at the limit
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x25_io_files
 # kind: fs
 # tries: io opens files, and wraps descriptors
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x25_super_poses
 # kind: dunder
 # tries: super is called with a class whose __mro__ or __class__ lies
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x26_finally_after_the_end
 # kind: tasks
 # tries: a finally block that runs when the plan is over, and acts
 def solution(agent, start_from=1):

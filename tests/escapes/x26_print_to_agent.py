@@ -1,4 +1,3 @@
-# id: x26_print_to_agent
 # kind: agent
 # tries: print and json.dump write into whatever has a method of that name
 def solution(agent, start_from=1):

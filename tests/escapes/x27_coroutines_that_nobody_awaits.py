@@ -1,4 +1,3 @@
-# id: x27_coroutines_that_nobody_awaits
 # kind: tasks
 # tries: many coroutines that are never awaited: their warnings read files
 def solution(agent, start_from=1):

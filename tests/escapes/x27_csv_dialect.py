@@ -1,4 +1,3 @@
-# id: x27_csv_dialect
 # kind: walk
 # tries: classes that the sniffer makes
 def solution(agent, start_from=1):

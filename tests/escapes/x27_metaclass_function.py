@@ -1,4 +1,3 @@
-# id: x27_metaclass_function
 # kind: dunder
 # tries: a function of the plan is given as a metaclass, and sees a class's namespace with its mark
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x28_decimal_context
 # kind: mem
 # tries: a context of a billion digits
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x28_derive_from_metaclasses
 # kind: dunder
 # tries: a class derives from type, ABCMeta and EnumMeta
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x28_queue_and_lock_floods
 # kind: tasks
 # tries: queues, locks and events with millions of waiters
 def solution(agent, start_from=1):

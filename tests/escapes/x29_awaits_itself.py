@@ -1,4 +1,3 @@
-# id: x29_awaits_itself
 # kind: tasks
 # tries: tasks that await themselves and each other
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x29_decimal_digits
 # kind: mem
 # tries: a number of a few characters with a billion digits
 def solution(agent, start_from=1):

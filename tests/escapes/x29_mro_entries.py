@@ -1,4 +1,3 @@
-# id: x29_mro_entries
 # kind: dunder
 # tries: an object that is no class stands as a base and gives others by __mro_entries__
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x30_fraction_power
 # kind: cpu
 # tries: powers of fractions, and fractions of texts with huge exponents
 def solution(agent, start_from=1):

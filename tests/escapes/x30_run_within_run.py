@@ -1,4 +1,3 @@
-# id: x30_run_within_run
 # kind: tasks
 # tries: event loops within event loops, to a limit of memory
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x31_cancels_its_own_end
 # kind: tasks
 # tries: a task that is cancelled by what it awaits, and a group by its own task
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x31_derive_from_runtime
 # kind: dunder
 # tries: a class derives from classes of the runtime that modules show
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x31_itertools_endless
 # kind: cpu
 # tries: endless iterators in loops written in C, which no timer interrupts
 def solution(agent, start_from=1):

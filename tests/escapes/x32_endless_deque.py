@@ -1,4 +1,3 @@
-# id: x32_endless_deque
 # kind: cpu
 # tries: an endless iterator drained by a deque of no length
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x32_error_groups_of_odd_errors
 # kind: tasks
 # tries: errors of a group whose text fails
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x32_write_runtime_classes
 # kind: names
 # tries: attributes of classes that all plans share are written
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x33_decorate_runtime_classes
 # kind: names
 # tries: functions that change a class are given classes of the runtime
 def solution(agent, start_from=1):

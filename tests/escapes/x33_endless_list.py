@@ -1,4 +1,3 @@
-# id: x33_endless_list
 # kind: mem
 # tries: an endless iterator unpacked into a list
 def solution(agent, start_from=1):

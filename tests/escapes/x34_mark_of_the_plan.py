@@ -1,4 +1,3 @@
-# id: x34_mark_of_the_plan
 # kind: names
 # tries: the mark of a plan's class is read, written, deleted and inherited by other ways
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x34_product_pools
 # kind: mem
 # tries: product and permutations of large pools
 def solution(agent, start_from=1):

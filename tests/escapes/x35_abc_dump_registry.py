@@ -1,4 +1,3 @@
-# id: x35_abc_dump_registry
 # kind: print
 # tries: a class with ABCMeta prints its registry, with addresses, to the process's own output
 def solution(agent, start_from=1):

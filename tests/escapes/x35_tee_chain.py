@@ -1,4 +1,3 @@
-# id: x35_tee_chain
 # kind: crash
 # tries: iterators nested a hundred thousand deep: tee, chain, islice, accumulate, starmap
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x36_enum_insides
 # kind: dunder
 # tries: the tables inside an Enum are read and written
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x36_partial_nest
 # kind: crash
 # tries: partial, wraps and cmp_to_key nested a hundred thousand deep
 def solution(agent, start_from=1):

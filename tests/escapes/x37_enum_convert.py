@@ -1,4 +1,3 @@
-# id: x37_enum_convert
 # kind: walk
 # tries: Enum's _convert_ takes the constants of any module
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x37_reduce_nest
 # kind: crash
 # tries: a list nested by reduce, then compared, hashed, printed, copied
 def solution(agent, start_from=1):

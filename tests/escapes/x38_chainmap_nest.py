@@ -1,4 +1,3 @@
-# id: x38_chainmap_nest
 # kind: crash
 # tries: ChainMaps of ChainMaps, deep
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x38_namedtuple_by_call
 # kind: exec
 # tries: NamedTuple makes code of its names
 def solution(agent, start_from=1):

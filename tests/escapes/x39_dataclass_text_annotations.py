@@ -1,4 +1,3 @@
-# id: x39_dataclass_text_annotations
 # kind: exec
 # tries: a dataclass evaluates annotations that are texts, in the module that its class names
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x39_heap_mutation
 # kind: crash
 # tries: comparisons that change the heap, the list under bisect and the deque that is copied
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x40_lru_reentry
 # kind: crash
 # tries: a cache whose function clears and fills it, and whose keys compare by code
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x40_typing_texts
 # kind: exec
 # tries: typing compiles forward references of texts
 def solution(agent, start_from=1):

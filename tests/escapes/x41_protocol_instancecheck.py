@@ -1,4 +1,3 @@
-# id: x41_protocol_instancecheck
 # kind: getattr
 # tries: isinstance with a protocol reads any attribute of any object
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x41_regex_in_modules
 # kind: cpu
 # tries: texts that cost the regular expressions of modules much
 def solution(agent, start_from=1):

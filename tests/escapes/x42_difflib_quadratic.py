@@ -1,4 +1,3 @@
-# id: x42_difflib_quadratic
 # kind: cpu
 # tries: comparisons of long texts
 def solution(agent, start_from=1):

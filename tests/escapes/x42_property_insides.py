@@ -1,4 +1,3 @@
-# id: x42_property_insides
 # kind: getattr
 # tries: a property object's functions and their insides are read
 def solution(agent, start_from=1):

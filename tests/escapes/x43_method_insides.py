@@ -1,4 +1,3 @@
-# id: x43_method_insides
 # kind: frame
 # tries: a bound method's function, a function's code and a staticmethod's function are read
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x43_normalize
 # kind: cpu
 # tries: a long row of combining marks to be put in order
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x44_contextmanager_insides
 # kind: frame
 # tries: the object that contextmanager makes holds a generator and functions of Python
 def solution(agent, start_from=1):

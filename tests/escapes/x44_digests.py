@@ -1,4 +1,3 @@
-# id: x44_digests
 # kind: mem
 # tries: digests, tokens and random bytes of a billion bytes
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x45_closing_agent
 # kind: agent
 # tries: closing calls a method of the agent's side that is named close
 def solution(agent, start_from=1):

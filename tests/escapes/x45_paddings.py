@@ -1,4 +1,3 @@
-# id: x45_paddings
 # kind: mem
 # tries: widths and prefixes in calendars, indents, ljust of bytearray
 def solution(agent, start_from=1):

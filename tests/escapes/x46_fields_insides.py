@@ -1,4 +1,3 @@
-# id: x46_fields_insides
 # kind: getattr
 # tries: the objects that describe a dataclass's fields lead to others
 def solution(agent, start_from=1):

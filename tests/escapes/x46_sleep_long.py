@@ -1,4 +1,3 @@
-# id: x46_sleep_long
 # kind: cpu
 # tries: sleeping for days, in small portions and by odd numbers
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x47_dataclass_fields_table
 # kind: names
 # tries: the table of a dataclass's fields is changed before the class is decorated again
 def solution(agent, start_from=1):

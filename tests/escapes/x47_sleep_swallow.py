@@ -1,4 +1,3 @@
-# id: x47_sleep_swallow
 # kind: swallow
 # tries: catching the end that a sleep brings
 def solution(agent, start_from=1):

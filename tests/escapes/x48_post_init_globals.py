@@ -1,4 +1,3 @@
-# id: x48_post_init_globals
 # kind: dunder
 # tries: a generated __init__ is a function of Python whose globals are those of the runtime
 def solution(agent, start_from=1):

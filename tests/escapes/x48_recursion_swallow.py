@@ -1,4 +1,3 @@
-# id: x48_recursion_swallow
 # kind: swallow
 # tries: recursion that catches its own end, and calls the agent at the greatest depth
 def solution(agent, start_from=1):

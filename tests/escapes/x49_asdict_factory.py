@@ -1,4 +1,3 @@
-# id: x49_asdict_factory
 # kind: agent
 # tries: asdict copies objects of the host by deepcopy, and calls factories with them
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x49_depth_of_exchange
 # kind: forge
 # tries: a call at the greatest depth is cut in half, and the next call gets its answer
 def solution(agent, start_from=1):

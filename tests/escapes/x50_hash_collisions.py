@@ -1,4 +1,3 @@
-# id: x50_hash_collisions
 # kind: cpu
 # tries: objects with equal hashes and a slow __eq__ fill dicts and sets
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x50_seeds
 # kind: crash
 # tries: states for the random generator that Python never made
 def solution(agent, start_from=1):

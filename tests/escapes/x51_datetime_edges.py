@@ -1,4 +1,3 @@
-# id: x51_datetime_edges
 # kind: crash
 # tries: dates, zones and formats at their edges
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x51_len_and_index_huge
 # kind: mem
 # tries: __len__, __index__ and __length_hint__ are huge in every guard that asks for sizes
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x52_own_list_repeated
 # kind: mem
 # tries: a list and a text of the plan's own class are repeated without the size guard
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x52_real_clock
 # kind: forge
 # tries: ways to the machine's own clock
 def solution(agent, start_from=1):

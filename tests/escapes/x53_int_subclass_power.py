@@ -1,4 +1,3 @@
-# id: x53_int_subclass_power
 # kind: cpu
 # tries: numbers of the plan's own class lie about their bits in the guard of powers
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x53_random_system
 # kind: walk
 # tries: generators of the system's random numbers
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x54_message_text_subclass
 # kind: exc
 # tries: an assertion's message is a text of the plan's own class with hostile methods
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x54_setitem_of_operator
 # kind: dunder
 # tries: operator writes items that plans may not write
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x55_reason_text_subclass
 # kind: exc
 # tries: the reason of replan is a text of the plan's own class
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x55_unpickled_errors
 # kind: exc
 # tries: attributes of errors that lead to objects and frames
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x56_codec_doors
 # kind: names
 # tries: codecs that are not texts, or that load modules
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x56_error_text_hostile
 # kind: exc
 # tries: an uncaught error of the plan's own class has hostile texts
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x57_error_class_name
 # kind: exc
 # tries: an uncaught error's class has a name of ten megabytes with line ends
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x57_import_names
 # kind: names
 # tries: imports whose names or parts belong to the runtime or lead on
 def solution(agent, start_from=1):

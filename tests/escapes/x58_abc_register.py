@@ -1,4 +1,3 @@
-# id: x58_abc_register
 # kind: walk
 # tries: abstract classes are registered with, and walked
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x58_print_hook_acts
 # kind: print
 # tries: __str__ acts, prints and fails while print collects its values
 def solution(agent, start_from=1):

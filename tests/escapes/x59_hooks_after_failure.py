@@ -1,4 +1,3 @@
-# id: x59_hooks_after_failure
 # kind: swallow
 # tries: hooks of objects act after an assertion has failed
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x59_many_named_tuples
 # kind: mem
 # tries: classes without end
 def solution(agent, start_from=1):

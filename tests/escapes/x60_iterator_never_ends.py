@@ -1,4 +1,3 @@
-# id: x60_iterator_never_ends
 # kind: cpu
 # tries: __next__, __getitem__, __contains__ and __iter__ never end in builtins written in C
 def solution(agent, start_from=1):

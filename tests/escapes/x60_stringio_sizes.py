@@ -1,4 +1,3 @@
-# id: x60_stringio_sizes
 # kind: mem
 # tries: positions and sizes beyond all memory
 def solution(agent, start_from=1):

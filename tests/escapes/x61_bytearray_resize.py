@@ -1,4 +1,3 @@
-# id: x61_bytearray_resize
 # kind: crash
 # tries: a bytearray that is changed while it is joined, extended and searched
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x61_generator_swallows_close
 # kind: swallow
 # tries: a generator ignores being closed, and goes on in its finally
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x62_generators_left_suspended
 # kind: crash
 # tries: ten thousand generators are suspended in with and finally when the run ends
 def solution(agent, start_from=1):

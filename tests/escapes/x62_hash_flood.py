@@ -1,4 +1,3 @@
-# id: x62_hash_flood
 # kind: cpu
 # tries: numbers and dates of one hash as keys
 def solution(agent, start_from=1):

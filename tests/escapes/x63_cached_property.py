@@ -1,4 +1,3 @@
-# id: x63_cached_property
 # kind: walk
 # tries: cached_property writes into whatever it is asked for
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x63_deep_yield_from
 # kind: crash
 # tries: yield from is chained deep enough for the C stack
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x64_deep_objects
 # kind: crash
 # tries: a chain of a hundred thousand objects is compared, printed and freed
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x65_getattr_recursion
 # kind: crash
 # tries: __getattr__, __get__, __bool__ and __call__ call themselves through Python's own C code
 def solution(agent, start_from=1):

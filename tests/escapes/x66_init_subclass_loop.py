@@ -1,4 +1,3 @@
-# id: x66_init_subclass_loop
 # kind: cpu
 # tries: __init_subclass__ and __set_name__ make classes without end
 def solution(agent, start_from=1):

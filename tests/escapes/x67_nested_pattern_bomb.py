@@ -1,4 +1,3 @@
-# id: x67_nested_pattern_bomb
 # kind: parse
 # tries: a pattern of nested classes multiplies what is compiled
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x68_match_time_hooks
 # kind: cpu
 # tries: matching calls hooks of the subject that never end
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x69_mangled_guards
 # kind: names
 # tries: names in a class are mangled into names of the runtime
 def solution(agent, start_from=1):

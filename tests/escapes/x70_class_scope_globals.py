@@ -1,4 +1,3 @@
-# id: x70_class_scope_globals
 # kind: names
 # tries: a class declares names of the runtime global and binds them
 def solution(agent, start_from=1):

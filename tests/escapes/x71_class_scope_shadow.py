@@ -1,4 +1,3 @@
-# id: x71_class_scope_shadow
 # kind: names
 # tries: a class binds names of guards and of the runtime for the code in its body
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x72_annotations_shadow
 # kind: names
 # tries: annotations in a class bind names of the runtime
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x73_slots_names
 # kind: names
 # tries: __slots__ makes attributes with names that no plan may write
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x74_set_name_writes
 # kind: names
 # tries: __set_name__ and __init_subclass__ write to the class as it is made, with names of Python
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x75_reduce_by_getattr
 # kind: ckpt
 # tries: __getattr__ answers __reduce_ex__, __getstate__ and __deepcopy__ when variables are saved
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x76_dict_of_object_poisoned
 # kind: ckpt
 # tries: an object's own dict holds itself, the agent and names that are no texts
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x77_dataclass_saved_lies
 # kind: ckpt
 # tries: a dataclass lies about its fields while it is saved
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x78_enum_saved_lies
 # kind: ckpt
 # tries: an Enum's members and its lookup by value lie when they are saved and restored
 def solution(agent, start_from=1):

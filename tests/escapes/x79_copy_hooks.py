@@ -1,4 +1,3 @@
-# id: x79_copy_hooks
 # kind: exc
 # tries: __copy__, __deepcopy__ and __missing__ of a plan's objects run in the runtime's hands
 def solution(agent, start_from=1):

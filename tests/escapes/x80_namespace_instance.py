@@ -1,4 +1,3 @@
-# id: x80_namespace_instance
 # kind: dunder
 # tries: SimpleNamespace takes names of Python for its objects' attributes
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x81_mappingproxy_union
 # kind: dunder
 # tries: MappingProxyType hands its mapping to an operator of the plan's own
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x82_method_type_of_guards
 # kind: dunder
 # tries: MethodType binds functions of the runtime to objects of the plan and is read back
 def solution(agent, start_from=1):

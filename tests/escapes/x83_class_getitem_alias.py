@@ -1,4 +1,3 @@
-# id: x83_class_getitem_alias
 # kind: dunder
 # tries: generic aliases forward attribute access to the class behind them
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x84_abstractmethod_marks
 # kind: names
 # tries: decorators that mark what they are given mark functions of the runtime
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x85_virtual_subclasses
 # kind: dunder
 # tries: register makes any class a subclass of the plan's, so that guards that ask isinstance agree
 def solution(agent, start_from=1):

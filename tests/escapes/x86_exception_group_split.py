@@ -1,4 +1,3 @@
-# id: x86_exception_group_split
 # kind: exc
 # tries: a group's split and derive give hooks what ends the plan
 def solution(agent, start_from=1):

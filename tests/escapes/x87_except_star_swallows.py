@@ -1,4 +1,3 @@
-# id: x87_except_star_swallows
 # kind: swallow
 # tries: except* with AssertionError catches an end that is no failed assertion
 def solution(agent, start_from=1):

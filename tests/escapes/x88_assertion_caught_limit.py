@@ -1,4 +1,3 @@
-# id: x88_assertion_caught_limit
 # kind: swallow
 # tries: a handler that names AssertionError catches a limit behind a failed assertion
 def solution(agent, start_from=1):

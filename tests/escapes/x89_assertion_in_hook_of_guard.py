@@ -1,4 +1,3 @@
-# id: x89_assertion_in_hook_of_guard
 # kind: swallow
 # tries: an assertion fails in a hook that C code calls and forgets
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x90_forgotten_failure
 # kind: swallow
 # tries: a caught assertion forgets the end that another thread of the plan's code recorded
 def solution(agent, start_from=1):

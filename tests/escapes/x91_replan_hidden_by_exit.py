@@ -1,4 +1,3 @@
-# id: x91_replan_hidden_by_exit
 # kind: swallow
 # tries: replan and give_up are hidden by an exit, a generator and a decorator
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x92_import_star_in_class
 # kind: names
 # tries: imports in a class and in functions bind names of the runtime
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x93_star_arg_hooks
 # kind: dunder
 # tries: keys() and __getitem__ of an unpacked object give names that a call must not get
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x94_getitem_of_types
 # kind: dunder
 # tries: __class_getitem__ of the plan's class gives a type to a builtin that expects one
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x95_new_of_others
 # kind: dunder
 # tries: __new__ of one type makes objects of another, without its checks
 def solution(agent, start_from=1):

@@ -1,4 +1,3 @@
-# id: x96_uninitialised
 # kind: crash
 # tries: objects of C types are used without __init__, or after it ran twice
 def solution(agent, start_from=1):

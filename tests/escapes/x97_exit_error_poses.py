@@ -1,4 +1,3 @@
-# id: x97_exit_error_poses
 # kind: swallow
 # tries: an exception that fails when it is asked for its class passes a with statement, and hides the memory limit behind it
 def solution(agent, start_from=1):

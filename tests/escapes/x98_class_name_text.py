@@ -1,4 +1,3 @@
-# id: x98_class_name_text
 # kind: exc
 # tries: the name of an uncaught error's class is a text of the plan's own class with hostile methods
 def solution(agent, start_from=1):
