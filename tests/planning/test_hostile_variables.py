@@ -121,7 +121,7 @@ def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]
     )
 
 
-WORST = ("forty OrderedDicts of pairs", "forty doubled lists", "many aliases of one text", "a mixture")
+WORST = ("forty OrderedDicts of pairs", "a mixture")
 
 
 @pytest.mark.parametrize("name", WORST)
