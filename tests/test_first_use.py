@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -59,17 +58,6 @@ def test_what_a_plan_returns_and_its_variables_are_plain_values() -> None:
     assert (ran.value, ran.variables["found"]) == ({"box": 2}, "Here is the ball!")
 
 
-def test_a_number_of_tries_below_one_is_refused_by_its_own_name(tmp_path: Path) -> None:
-    done = codeplan_command(tmp_path, "run", "household", "--tries", "0")
-    assert (done.returncode, done.stderr) == (2, "codeplan: tries must be 1 or more (got 0)\n")
-
-
-def test_a_wrong_choice_is_answered_with_the_choices_and_no_type() -> None:
-    with pytest.raises(codeplan.UsageError) as refused:
-        codeplan.run("household", "clean/3", resume_by="magic")
-    assert str(refused.value).endswith("it takes 'syntax' or 'model'")
-
-
 def test_advice_in_python_names_what_python_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
         monkeypatch.delenv(name, raising=False)
@@ -94,16 +82,6 @@ def test_the_tutorials_project_runs_its_mutants_on_request(tmp_path: Path) -> No
     assert "no mutants ran" not in done.stdout
 
 
-def test_a_model_that_returns_no_text_is_named() -> None:
-    said = r"the model three returned an int \(purpose plan\); a function that is a model returns a text"
-    with pytest.raises(codeplan.ModelError, match=said):
-        codeplan.run(Boxes(), "ball/2", model=three)
-
-
-def three(messages: list[codeplan.Message]) -> int:
-    return 3
-
-
 @pytest.mark.parametrize("function", [lambda: "", lambda messages, more: "", lambda *, messages: ""])
 def test_a_model_that_cannot_be_called_with_the_messages_is_refused_before_anything_begins(function, tmp_path) -> None:
     with pytest.raises(codeplan.UsageError, match=r"cannot be called with the messages \(.*\); write def model"):
@@ -111,25 +89,11 @@ def test_a_model_that_cannot_be_called_with_the_messages_is_refused_before_anyth
     assert not (tmp_path / "run").exists()
 
 
-def test_an_object_that_lacks_members_says_which() -> None:
-    class Half:
-        name = "half"
-
-    with pytest.raises(codeplan.UsageError, match="the model Half has no method complete"):
-        codeplan.run(Boxes(), "ball/2", model=Half())
-
-
 def test_an_unknown_price_is_not_shown_as_nothing(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(f"PLAN = {PLAN!r}\n\ndef plans(messages):\n    return PLAN\n")
     done = codeplan_command(tmp_path, "run", "household", "--model", "model.py:plans", "--tries", "1", "-q")
     assert "Money        unknown" in done.stdout
     assert "$0.00" not in done.stdout
-
-
-def test_pure_prose_is_said_to_hold_no_python() -> None:
-    result = codeplan.run(Boxes(), "ball/2", model=lambda messages: "I'm afraid I can't. Let's talk, it's nicer.")
-    assert "the reply contains no Python" in result.reason
-    assert "unterminated" not in result.reason
 
 
 def test_make_run_says_first_what_it_does(tmp_path: Path) -> None:
@@ -144,23 +108,6 @@ def test_make_run_says_first_what_it_does(tmp_path: Path) -> None:
     assert "Making the environment .venv" in commands[says]
     assert commands[says + 1].endswith(" -m venv .venv")
     assert all("sys.version_info" in command for command in commands[:says])
-
-
-@pytest.mark.parametrize(
-    ("words", "at", "expected"),
-    [
-        ("codeplan ben", 1, {"bench"}),
-        ("codeplan re", 1, {"replay", "report", "resume"}),
-        ("codeplan skills fil", 2, {"filter"}),
-        ("codeplan bench --dry", 2, {"--dry-run"}),
-    ],
-)
-def test_a_shell_completes_the_installed_command(words: str, at: int, expected: set[str]) -> None:
-    program = Path(sys.executable).with_name("codeplan")
-    asked = {"_CODEPLAN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(at)}
-    done = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert set(done.stdout.split()) == expected
 
 
 def test_the_installed_command_prints_the_script_of_a_shell() -> None:

@@ -26,6 +26,8 @@ CODEPLAN = Path(sys.executable).with_name("codeplan")
 SECONDS = 300
 
 RUNS = ("address", "routes", "file", "program", "limits", "prompts", "data", "types", "weak", "linked", "honest")
+READ = ("data", "types", "linked", "honest")
+"""What commands that only read a trace could stumble over: they open no setting of it."""
 
 COMMANDS: dict[str, list[list[str]]] = {
     "run": [["household", "-q"], ["household", "--method", "react", "-q", "--json"]],
@@ -43,9 +45,9 @@ COMMANDS: dict[str, list[list[str]]] = {
     "check": [["plan.py"], ["tests/plans/linked.py"], ["plan.py", "--tools", "plan.py"]],
     "exec": [["plan.py", "--env", "household", "--json"], ["plan.py", "--tools", "plan.py", "--json"]],
     "resume": [[f"runs/{name}"] for name in RUNS],
-    "approve": [[f"runs/{name}"] for name in RUNS] + [["runs/honest", "--no", "because"]],
+    "approve": [[f"runs/{name}"] for name in READ] + [["runs/honest", "--no", "because"]],
     "replay": [[f"runs/{name}"] for name in RUNS],
-    "show": [[f"runs/{name}"] for name in RUNS] + [["runs/honest", "--event", "0"]],
+    "show": [[f"runs/{name}"] for name in READ] + [["runs/honest", "--event", "0"]],
     "fork": [[f"runs/{name}", "--at", "2", "--out", f"forked/{name}"] for name in RUNS],
     "test": [[], ["tests/plans", "-n", "1"], ["--lf", "tests"]],
     "mutate": [

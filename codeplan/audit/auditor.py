@@ -28,14 +28,14 @@ from codeplan.audit.target import SECRET_VARIABLE, AttackCase, AttackEnding, Att
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.import_paths import import_paths, python_program
 
-_HEADER: Final = re.compile(r"^# (id|kind|tries|a correct runtime must|layer): (.*)$", re.MULTILINE)
+_HEADER: Final = re.compile(r"^# (kind|tries|layer): (.*)$", re.MULTILINE)
 _STEP: Final = re.compile(r"^    if start_from <= (-?\d{1,15}):", re.MULTILINE)
 _REPEAT: Final = re.compile(r"^# repeat for k from (\d+) to (\d+)(, deeper each time)?\n(.*?)^# end\n", re.M | re.S)
 _INDEX: Final = re.compile(r"<(?:(\d+)\*)?k(?:\+(\d+))?(?: mod (\d+))?>")
 
 
 class HostilePlan(msgspec.Struct, frozen=True):
-    """A hostile plan, as its header describes it.
+    """A hostile plan, as its header describes it. Its ``id`` is its file's name without ``.py``.
 
     ``for_cage`` marks a plan that needs more of Python than the plan language has. It attacks the cage alone, and the
     check must refuse it.
@@ -60,10 +60,10 @@ def read_hostile_plan(path: Path) -> HostilePlan:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the hostile plan {path} cannot be read: {error}") from None
     header = dict(_HEADER.findall(text.replace("\r", "\n")))
-    missing = [key for key in ("id", "kind", "tries") if key not in header]
+    missing = [key for key in ("kind", "tries") if key not in header]
     if missing:
         raise UsageError(f"the hostile plan {path} has no line '# {missing[0]}: …'; add it to its header")
-    return HostilePlan(header["id"], header["kind"], header["tries"], expand(text), header.get("layer") == "cage")
+    return HostilePlan(path.stem, header["kind"], header["tries"], expand(text), header.get("layer") == "cage")
 
 
 def read_corpus(folder: Path) -> list[HostilePlan]:

@@ -220,7 +220,7 @@ def audit_command(*arguments: str):
 
 
 def write(folder: Path, name: str, body: str) -> None:
-    header = f"# id: {name}\n# kind: word\n# tries: saying the word\n"
+    header = "# kind: word\n# tries: saying the word\n"
     (folder / f"{name}.py").write_text(f"{header}def solution(agent, start_from=1):\n    {body}\n")
 
 
@@ -264,7 +264,7 @@ def test_a_block_that_follows_a_rule_is_written_out():
 
 
 def test_a_plan_without_a_header_is_refused_by_name(tmp_path):
-    (tmp_path / "bare.py").write_text("# id: bare\n# tries: nothing\n")
+    (tmp_path / "bare.py").write_text("# tries: nothing\n")
 
     with pytest.raises(UsageError, match=r"bare\.py has no line '# kind"):
         read_corpus(tmp_path)
@@ -278,8 +278,6 @@ def test_a_plan_that_is_not_text_is_refused_by_name(tmp_path):
 
 
 def test_line_ends_are_kept_as_they_are(tmp_path):
-    (tmp_path / "cr.py").write_bytes(
-        b"# id: cr\n# kind: parse\n# tries: x\ndef solution(agent):\n    x = 1 # y\r    z\r\n"
-    )
+    (tmp_path / "cr.py").write_bytes(b"# kind: parse\n# tries: x\ndef solution(agent):\n    x = 1 # y\r    z\r\n")
 
     assert read_hostile_plan(tmp_path / "cr.py").source.endswith("# y\r    z\r\n")

@@ -53,7 +53,7 @@ def test_an_audit_and_mutants_show_how_many_were_tried_in_one_line_of_the_termin
     (tmp_path / "plans").mkdir()
     for name in ("a1_print", "a2_print"):
         (tmp_path / "plans" / f"{name}.py").write_text(
-            f"# id: {name}\n# kind: walk\n# tries: nothing\ndef solution(agent, start_from=1):\n    print(1)\n"
+            "# kind: walk\n# tries: nothing\ndef solution(agent, start_from=1):\n    print(1)\n"
         )
     shown = codeplan_on_terminal(["sandbox", "audit", "--corpus", "plans"], tmp_path)
     assert "0/2 tried" in shown.text

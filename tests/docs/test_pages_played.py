@@ -189,8 +189,10 @@ def test_skills(read: Read) -> None:
     assert "its test passes" in page.play("skills test")
     assert "Claimed" in page.play("skills test")
     assert "no candidates were tried" in page.play("skills filter tools")
-    assert "active" in page.play("skills discover")
-    page.play("skills list")
+    page.interrupt("skills discover", lambda: page.has("skills/household/*/SKILL.md"))
+    found = next((page.folder / "skills" / "household").glob("*/SKILL.md")).parent.name
+    page.type("skills", "promote", found)
+    assert found in page.play("skills list")
     for _ in range(3):
         page.play("run household --kind clean --seed 3 --library skills")
     run = page.left[0][-1]

@@ -1,4 +1,3 @@
-# id: h09_swallow_replan
 # kind: swallow
 # tries: go on after replan and give_up, by handlers, finally, comprehensions, a sort key and other names
 # a correct runtime must: end the run at the first of them

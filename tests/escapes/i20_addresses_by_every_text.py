@@ -1,4 +1,3 @@
-# id: i20_addresses_by_every_text
 # kind: print
 # tries: every way to make a text of a function, with the plan language alone
 # a correct runtime must: show the text without an address

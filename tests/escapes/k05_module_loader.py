@@ -1,7 +1,5 @@
-# id: k05_module_loader
 # kind: walk
 # tries: math.__loader__.load_module by a built-up name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import math
     loader = getattr(math, '_' * 2 + 'loader' + '_' * 2)

@@ -1,7 +1,5 @@
-# id: k06_re_scanner
 # kind: walk
 # tries: re.Scanner, an undocumented class whose callbacks get the scanner object itself
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import re
     def action(scanner, text):

@@ -1,7 +1,5 @@
-# id: k07_pattern_scanner
 # kind: walk
 # tries: Pattern.scanner, the undocumented method that re.Scanner stands on; Match.re and Match.regs lead back
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import re
     s = re.compile('a').scanner('aaa')

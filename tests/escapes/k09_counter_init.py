@@ -1,7 +1,5 @@
-# id: k09_counter_init
 # kind: walk
 # tries: Counter is written in Python: its functions have __globals__
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from collections import Counter
     print(Counter.update.__globals__['_sys'].modules['os'].environ['OPENAI_API_KEY'])

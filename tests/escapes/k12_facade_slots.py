@@ -1,7 +1,5 @@
-# id: k12_facade_slots
 # kind: walk
 # tries: write into a façade, so that the next user of `math` gets ours
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import math
     math.floor = lambda x: 99

@@ -1,7 +1,5 @@
-# id: k19_getattr_keywords
 # kind: getattr
 # tries: the guard's own parameters by keyword, and too many of them
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for more in ({'name': '_secret'}, {'value': agent, 'name': '_secret'}, {'o': agent}, {'default': 1}):
         try:

@@ -1,7 +1,5 @@
-# id: k21_type_of_odd
 # kind: walk
 # tries: type() of what is not data: functions, modules, the agent
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import re
     for value in (agent, print, re, lambda: 0, [].append):

@@ -1,7 +1,5 @@
-# id: k22_exception_attributes
 # kind: exc
 # tries: the attributes of exceptions that carry objects: AttributeError.obj, ImportError.path, UnicodeError.object, __traceback__
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
     for make in (lambda: nowhere, lambda: 'é'.encode('ascii'), lambda: json.loads('x'), lambda: next(iter([])), lambda: [].x):

@@ -1,7 +1,5 @@
-# id: k24_exception_args_objects
 # kind: exc
 # tries: exceptions whose args hold objects of the runtime: call a guard wrongly and look at what it says
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for function in (agent.goto, print, ask, literal_eval, getattr, 'x'.format, [].append):
         try:

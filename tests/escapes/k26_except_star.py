@@ -1,7 +1,5 @@
-# id: k26_except_star
 # kind: exc
 # tries: except* makes a group whose split() and derive() call back (CVE-2025-22153)
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     try:
         raise ExceptionGroup('g', [ValueError(1), TypeError(2)])

@@ -1,7 +1,5 @@
-# id: k28_computed_handler
 # kind: exc
 # tries: the class in an except clause is computed: Exception.mro()[1] is BaseException
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     while True:
         try:

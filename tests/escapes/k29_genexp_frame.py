@@ -1,7 +1,5 @@
-# id: k29_genexp_frame
 # kind: frame
 # tries: gi_frame of a generator expression, no yield needed
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     g = (x for x in [1])
     print('CANARY-WALK', g.gi_frame.f_back.f_globals)

@@ -1,7 +1,5 @@
-# id: k32_function_builtins
 # kind: frame
 # tries: function.__builtins__ and __defaults__ of the plan's own helper
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def helper(x=agent):
         return x

@@ -1,7 +1,5 @@
-# id: k34_match_class_star
 # kind: frame
 # tries: match class patterns call isinstance and read __match_args__ of any class that is named
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     match ask:
         case Exception(args=(first, *_)) | object(__globals__=first):

@@ -1,7 +1,5 @@
-# id: k36_match_hidden_capture
 # kind: names
 # tries: captures in patterns bind names of the runtime: `case _getattr_`, `**_builtins`, `*agent`
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     match {'a': 1, 'b': [1, 2]}:
         case {'a': _getattr_, **__builtins__}:

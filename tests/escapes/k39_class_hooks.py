@@ -1,7 +1,5 @@
-# id: k39_class_hooks
 # kind: dunder
 # tries: __class_getitem__, __init_subclass__ and __set_name__ run without being called, with the rights of Python
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Base:
         def __init_subclass__(cls, **more):

@@ -1,7 +1,5 @@
-# id: k40_inplace_hooks
 # kind: dunder
 # tries: augmented assignment on attributes and on results of calls: __iadd__ without a guard (CVE in old RestrictedPython)
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     agent.location += ' FORGED'
     agent.receptacles += ['FORGED']

@@ -1,7 +1,5 @@
-# id: k41_generic_alias
 # kind: walk
 # tries: list[agent] and str | int make objects of typing's own, with __args__, __origin__ and a repr that looks at what is in them
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     alias = list[agent]
     union = str | int

@@ -1,7 +1,5 @@
-# id: k43_counter_copy
 # kind: dunder
 # tries: a method of Counter that is written in Python returns self.__class__(self): of a class that is the class of classes
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         everything = Counter.copy(dict)

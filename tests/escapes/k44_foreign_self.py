@@ -1,7 +1,5 @@
-# id: k44_foreign_self
 # kind: walk
 # tries: methods of Counter written in Python, given foreign objects as self
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         for m in (Counter.copy, Counter.elements, Counter.most_common, Counter.total, Counter.subtract, Counter.update):

@@ -1,7 +1,5 @@
-# id: k45_error_classes
 # kind: walk
 # tries: re.error and JSONDecodeError call methods of what they are given as pattern and document
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         for x in (agent, print, math, Counter):

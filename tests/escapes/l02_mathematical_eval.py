@@ -1,7 +1,5 @@
-# id: l02_mathematical_eval
 # kind: names
 # tries: mathematical bold letters make eval and open
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     print(𝐨𝐩𝐞𝐧('@SECRET@').read())
     print(𝔢𝔳𝔞𝔩('1'), 'CANARY-EVAL')

@@ -1,6 +1,4 @@
-# id: l03_unicode_guard
 # kind: names
 # tries: _ｇetattr_ normalises to the guard's own name: call it with no check of the name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     print('CANARY-WALK', _ｇetattr_(agent, '_secret'))

@@ -1,7 +1,5 @@
-# id: l07_guard_as_parameter
 # kind: names
 # tries: a function's parameters named like the guards
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def f(_getattr_, *_apply_, **_write_):
         return agent.goto('shelf 1')

@@ -1,6 +1,4 @@
-# id: l09_guard_in_comprehension
 # kind: names
 # tries: a comprehension's target is the guard that its own condition uses
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     print('CANARY-BIND', [x.real for x in [1] for _getattr_ in [lambda o, n: 'FORGED']])

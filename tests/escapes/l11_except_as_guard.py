@@ -1,7 +1,5 @@
-# id: l11_except_as_guard
 # kind: names
 # tries: except … as binds, and deletes at the end, whatever name it is given
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     try:
         1 / 0

@@ -1,7 +1,5 @@
-# id: l13_import_as_guard
 # kind: names
 # tries: import … as binds a façade to a guard's name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import math as _getattr_
     from math import floor as _apply_

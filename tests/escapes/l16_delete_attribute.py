@@ -1,7 +1,5 @@
-# id: l16_delete_attribute
 # kind: names
 # tries: del agent.location, del of items of what the host gave, del of a runtime's name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     del agent.location
     del agent.receptacles[0]

@@ -1,7 +1,5 @@
-# id: l17_shadow_builtins_of_guards
 # kind: names
 # tries: guards must not look at the plan's names: type, len, isinstance and getattr are rebound first
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     type = lambda x: str
     isinstance = lambda a, b: True

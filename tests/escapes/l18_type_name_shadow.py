@@ -1,7 +1,5 @@
-# id: l18_type_name_shadow
 # kind: names
 # tries: `type(x).__name__` is a known idiom; here `type` is something else by then
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def probe(type):
         return type(agent).__name__

@@ -1,7 +1,5 @@
-# id: l20_nonlocal_global
 # kind: names
 # tries: global and nonlocal reach the runtime's own names from a nested function
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def f():
         global __builtins__, _getattr_

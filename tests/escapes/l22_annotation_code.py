@@ -1,7 +1,5 @@
-# id: l22_annotation_code
 # kind: names
 # tries: annotations are evaluated: of a variable, of an item, of a parameter, of a return
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     x: print(open('@SECRET@').read()) = 1
     def f(a: print('CANARY-HINT') = 1, *b: open('@MARKER@', 'w')) -> print(ask.__globals__):

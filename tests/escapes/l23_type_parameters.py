@@ -1,7 +1,5 @@
-# id: l23_type_parameters
 # kind: names
 # tries: PEP 695: bounds of type parameters are lazily run scopes of their own
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def f[T: (print('CANARY-HINT'), open('@MARKER@', 'w'))](x: T) -> T:
         return x

@@ -1,7 +1,5 @@
-# id: l26_star_kwargs_guard
 # kind: guards
 # tries: keywords made at run time aim at parameters of the guards
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def f(**more):
         return more

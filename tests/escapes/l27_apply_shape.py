@@ -1,7 +1,5 @@
-# id: l27_apply_shape
 # kind: guards
 # tries: starred calls go through a helper: call it with no function, with the agent, with text
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     args = [agent, 'x']
     for target in (agent, 'text', 5, None, [], {}):

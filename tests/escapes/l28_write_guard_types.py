@@ -1,7 +1,5 @@
-# id: l28_write_guard_types
 # kind: guards
 # tries: item assignment on what the plan does not own: strings, tuples, modules, functions, the agent
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
     for owner in (agent, json, print, 'abc', (1, 2), range(3), ask, getattr):

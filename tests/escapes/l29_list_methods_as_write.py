@@ -1,7 +1,5 @@
-# id: l29_list_methods_as_write
 # kind: guards
 # tries: write without a subscript: dict.update, setdefault, list.append on what the runtime keeps
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for value in (getattr, print, ask, literal_eval):
         for name in ('update', 'setdefault', 'append', 'cache_clear', 'clear', 'register'):

@@ -1,7 +1,5 @@
-# id: l37_issubclass_tuple
 # kind: builtins
 # tries: isinstance with a class from a value: the type of the agent, of a façade, by subclass tests against Exception's parents
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
     kinds = (str, int, Exception, type(None))

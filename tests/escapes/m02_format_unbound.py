@@ -1,7 +1,5 @@
-# id: m02_format_unbound
 # kind: format
 # tries: str.format as a function: through map, as a sort key and as a factory
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from collections import defaultdict
     print(list(map(str.format, ['{0._secret}', '{0.goto.__func__}'], [agent, agent])))

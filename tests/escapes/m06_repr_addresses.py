@@ -1,7 +1,5 @@
-# id: m06_repr_addresses
 # kind: format
 # tries: repr of functions and façades tells file paths of the runtime
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json, re
     for value in (agent, ask, print, getattr, json, re, literal_eval, agent.goto, 'x'.format, json.dumps, (x for x in [])):

@@ -1,7 +1,5 @@
-# id: m10_alternative_width
 # kind: mem
 # tries: widths that reach the formatter by other doors: bytes %, ljust by getattr, zfill through map, a huge fill
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     list(map(str.zfill, ['1'] * 100, [10**9] * 100))
     getattr('x', 'center')(10**10)

@@ -1,7 +1,5 @@
-# id: m15_re_sub_amplify
 # kind: mem
 # tries: a replacement that repeats its groups, applied to each letter
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import re
     s = re.sub('(a)', r'\1' * 10000, 'a' * 10**6)

@@ -1,7 +1,5 @@
-# id: m19_slice_assign
 # kind: mem
 # tries: slice assignment doubles a list: a[0:0] = a
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     a = [0] * 1000
     for _ in range(100):

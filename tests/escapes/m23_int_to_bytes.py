@@ -1,7 +1,5 @@
-# id: m23_int_to_bytes
 # kind: mem
 # tries: bytes(n) and int.to_bytes make zeros by the number
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     print(len(bytes(10**11)))
     print(len((1).to_bytes(10**11, 'big')))

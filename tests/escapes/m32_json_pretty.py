@@ -1,7 +1,5 @@
-# id: m32_json_pretty
 # kind: mem
 # tries: json.dumps with indent of a shared structure: a few lists, a billion lines
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import json
     a = [1]

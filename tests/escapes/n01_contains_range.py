@@ -1,6 +1,4 @@
-# id: n01_contains_range
 # kind: cpu
 # tries: `1.5 in range(10**12)` compares every number, in C, without a turn
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     print(1.5 in range(10**12))

@@ -1,7 +1,5 @@
-# id: n04_deque_sink
 # kind: cpu
 # tries: deque(maxlen=0) eats an iterator at full speed and keeps nothing
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     from collections import deque
     deque(filter(None, zip(range(10**12))), maxlen=0)

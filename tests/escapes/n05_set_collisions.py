@@ -1,7 +1,5 @@
-# id: n05_set_collisions
 # kind: cpu
 # tries: ints that all hash alike: a set of multiples of 2**61-1 takes quadratic time
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     n = 2**61 - 1
     print(len({i * n for i in range(200000)}))

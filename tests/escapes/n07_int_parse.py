@@ -1,7 +1,5 @@
-# id: n07_int_parse
 # kind: cpu
 # tries: int(text, 7): reading and writing numbers in a base that is no power of two is quadratic
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     while True:
         int('6' * 4300, 7)

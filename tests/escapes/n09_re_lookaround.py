@@ -1,7 +1,5 @@
-# id: n09_re_lookaround
 # kind: cpu
 # tries: a pattern whose alternatives all match in two ways, in search over a long text
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import re
     print(re.search(r'^(([a-z])+.)+[A-Z]([a-z])+$', 'a' * 60))

@@ -1,7 +1,5 @@
-# id: n16_codec_import
 # kind: walk
 # tries: a codec's name makes Python import a module: of a file, by str(), bytes() and encode
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for codec in ('rot13', 'zlib', 'hex', 'idna', 'unicode_escape', 'utf-7', '@SECRET@', 'mbcs', 'x' * 10000):
         for use in (lambda: 'CANARY'.encode(codec), lambda: str(b'x', codec), lambda: bytes('x', codec), lambda: b'x'.decode(codec)):

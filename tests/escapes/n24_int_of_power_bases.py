@@ -1,7 +1,5 @@
-# id: n24_int_of_power_bases
 # kind: cpu
 # tries: int of texts in bases that are powers of two has no limit of digits; then squares
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     if start_from <= 1:
         x = int('f' * 4000000, 16)

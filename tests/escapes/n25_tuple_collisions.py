@@ -1,7 +1,5 @@
-# id: n25_tuple_collisions
 # kind: cpu
 # tries: tuples of two ints made to collide: xxhash turned round
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     if start_from <= 1:
         inv, out, a = pow(14029467366897019727, -1, 1 << 64), {}, 0

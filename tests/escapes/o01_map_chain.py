@@ -1,7 +1,5 @@
-# id: o01_map_chain
 # kind: crash
 # tries: a million iterators within one another: next() recurses in C
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     it = iter([1])
     for _ in range(10**6):

@@ -1,7 +1,5 @@
-# id: o05_deep_except
 # kind: crash
 # tries: an except clause with a nested tuple of classes, found while an exception is in flight
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     t = (ValueError,)
     for _ in range(10**5):

@@ -1,7 +1,5 @@
-# id: o06_exception_chain_deep
 # kind: crash
 # tries: a chain of a million exceptions: freeing it, and walking it for its context
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     e = None
     for i in range(10**6):

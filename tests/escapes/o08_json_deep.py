@@ -1,7 +1,5 @@
-# id: o08_json_deep
 # kind: crash
 # tries: json.loads of a hundred thousand brackets, dumps of a deep list and of a list within itself
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import json
     a = []

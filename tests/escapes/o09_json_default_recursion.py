@@ -1,7 +1,5 @@
-# id: o09_json_default_recursion
 # kind: crash
 # tries: json.dumps asks `default`, which wraps its argument anew for ever
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import json
     print(json.dumps(1j, default=lambda o: [complex(o.real + 1, 0)]))

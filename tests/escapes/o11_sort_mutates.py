@@ -1,7 +1,5 @@
-# id: o11_sort_mutates
 # kind: crash
 # tries: a key function that clears and refills the list that is being sorted
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     a = list(range(1000))
     def key(x):

@@ -1,7 +1,5 @@
-# id: o12_mutate_in_callback
 # kind: crash
 # tries: dict, set, deque and OrderedDict changed from inside a callback of an iteration in C
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from collections import OrderedDict, deque, Counter
     for make in (dict, OrderedDict, Counter):

@@ -1,7 +1,5 @@
-# id: o14_defaultdict_reentry
 # kind: crash
 # tries: a default factory that looks up the very key it is making
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     from collections import defaultdict
     d = defaultdict(lambda: d['x'])

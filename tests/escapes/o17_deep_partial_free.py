@@ -1,7 +1,5 @@
-# id: o17_deep_partial_free
 # kind: crash
 # tries: a million nested values are freed at once when the plan ends in an error
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     a = None
     for _ in range(10**6):

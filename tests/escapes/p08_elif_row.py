@@ -1,7 +1,5 @@
-# id: p08_elif_row
 # kind: parse
 # tries: a row of two thousand elif: deep in the tree, flat in the text
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent, start_from=1):
     x = 1
     if x == 0: pass

@@ -1,7 +1,5 @@
-# id: p12_constant_folding
 # kind: parse
 # tries: constant folding in the compiler: powers, shifts and repetitions of constants
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent, start_from=1):
     x = ((((9 ** 99) ** 99) ** 99) ** 99) ** 99
     y = (('a' * 4000) * 4000) * 4000

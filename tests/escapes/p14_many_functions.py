@@ -1,7 +1,5 @@
-# id: p14_many_functions
 # kind: parse
 # tries: nine hundred helper functions that call each other: closures over closures for a checker of names
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent, start_from=1):
 # repeat for k from 0 to 899
     def f<k>(): return f<7*k+1 mod 900>()

@@ -1,7 +1,5 @@
-# id: p19_carriage_returns
 # kind: parse
 # tries: lines that end in a lone carriage return: a comment for one reader, code for another
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent, start_from=1):
     x = 1  # a comment    print(__import__('os').environ)
     y = 2# vertical tab

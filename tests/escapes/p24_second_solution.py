@@ -1,7 +1,5 @@
-# id: p24_second_solution
 # kind: parse
 # tries: two functions called solution, and code between and after them that runs at module level
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent, start_from=1):
     pass
 print(open('@SECRET@').read())

@@ -1,7 +1,5 @@
-# id: p25_nested_solution
 # kind: parse
 # tries: solution inside a class, a condition, a decorator and a default
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 class A:
     def solution(agent, start_from=open('@SECRET@')):
         pass

@@ -1,6 +1,4 @@
-# id: p26_signature_defaults
 # kind: parse
 # tries: the signature itself carries code: defaults, annotations, star arguments
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent: print(open('@SECRET@').read()) = open('@MARKER@', 'w'), start_from=__import__('os'), *a, **k) -> exec('1'):
     print(start_from.environ)

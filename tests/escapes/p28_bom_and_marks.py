@@ -1,7 +1,5 @@
-# id: p28_bom_and_marks
 # kind: parse
 # tries: a byte order mark, zero-width letters and combining marks in names
-# a correct runtime must: reject at check time with a diagnostic, or run it like any other plan; the parser may die in its worker, never the host
 def solution(agent, start_from=1):
     ágent = agent
     x‌ = 1

@@ -1,7 +1,5 @@
-# id: q01_handler_of_subclass
 # kind: swallow
 # tries: RecursionError is a RuntimeError and MemoryError an Exception: catch them by their parents, in a tuple
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     def f():
         return f()

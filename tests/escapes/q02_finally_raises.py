@@ -1,7 +1,5 @@
-# id: q02_finally_raises
 # kind: swallow
 # tries: an assertion fails, and a finally raises something harmless in its place
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         try:

@@ -1,7 +1,5 @@
-# id: q04_callback_swallow
 # kind: swallow
 # tries: an assertion fails inside a callback of C code that turns errors into its own
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def fails(*_):
         assert False, 'Error in [Step 1]: the truth'

@@ -1,7 +1,5 @@
-# id: q05_genexp_finally
 # kind: swallow
 # tries: a time-out strikes inside a generator whose consumer catches everything it can
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     def spin():
         while True:

@@ -1,7 +1,5 @@
-# id: q09_handler_after_limit
 # kind: swallow
 # tries: after the limit on asks is hit, do actions in the handler and in the finally
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     try:
         for _ in range(10**4):

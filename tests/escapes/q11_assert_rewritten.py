@@ -1,7 +1,5 @@
-# id: q11_assert_rewritten
 # kind: swallow
 # tries: assert with a truthy tuple, with a value whose truth is decided by the host's answer, and under a name called __debug__
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     __debug__ = False
     assert (False, 'always true')

@@ -1,7 +1,5 @@
-# id: q14_step_in_function
 # kind: forge
 # tries: a nested function holds a guard of a later step; the failure is step 1's
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         def inner(start_from=1):

@@ -1,7 +1,5 @@
-# id: q15_step_numbers_odd
 # kind: forge
 # tries: steps numbered 0, -5, 10**30, twice, downwards: what does a resume do with them
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= -5:
         print('[Step -5]')

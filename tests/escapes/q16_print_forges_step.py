@@ -1,7 +1,5 @@
-# id: q16_print_forges_step
 # kind: forge
 # tries: the output says [Step 2] and [Step 99] while step 1 is running, with the frames of a protocol in it
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         print('[Step 99] done')

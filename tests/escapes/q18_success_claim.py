@@ -1,7 +1,5 @@
-# id: q18_success_claim
 # kind: forge
 # tries: print, return and name what a host could take for success
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     success = done = is_success = True
     reward = 1.0

@@ -1,4 +1,3 @@
-# id: q20_finally_stops_iteration
 # kind: swallow
 # tries: a finally turns a memory error into StopIteration, which a loop over a map takes for its end: no handler is needed
 # a correct runtime must: end the plan as stopped or failed, whatever the plan does after it; nothing may hide the limit or the assertion

@@ -1,4 +1,3 @@
-# id: q22_circle_of_errors
 # kind: exc
 # tries: a chain of contexts in a circle of hundreds, with a limit of memory behind it
 # a correct runtime must: end the plan as stopped or failed, whatever the plan does after it; nothing may hide the limit or the assertion

@@ -1,4 +1,3 @@
-# id: q23_message_without_text
 # kind: swallow
 # tries: the message of an assertion fails with an error that itself cannot be written: its argument is a number too long for that
 # a correct runtime must: end the plan as stopped or failed, whatever the plan does after it; nothing may hide the limit or the assertion

@@ -1,7 +1,5 @@
-# id: r01_run_time_method
 # kind: agent
 # tries: the method's name is made at run time, from text that the environment gave
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for name in ('_reset', '_act', '__init__', '__reduce__', '_secret', 'go' + 'to.__self__', '__getattribute__', '__dict__', 'reset', 'step'):
         try:

@@ -1,7 +1,5 @@
-# id: r02_unbound_method
 # kind: agent
 # tries: the method's function, to be called with another self
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     method = agent.goto
     print('CANARY-CALL', method.__func__, method.__self__, method.__wrapped__, method.__closure__)

@@ -1,7 +1,5 @@
-# id: r03_argument_lambda
 # kind: agent
 # tries: functions, the proxy, a façade, an exception and a generator as arguments
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
     for value in (lambda: 0, agent, json, print, ask, (x for x in [1]), ValueError('x'), range(3), {1}, 1j, b'x', slice(1)):

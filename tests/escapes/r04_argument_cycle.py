@@ -1,7 +1,5 @@
-# id: r04_argument_cycle
 # kind: agent
 # tries: a list that holds itself as an argument, and a dict that is its own key's value
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     a = []
     a.append(a)

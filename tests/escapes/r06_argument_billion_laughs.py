@@ -1,7 +1,5 @@
-# id: r06_argument_billion_laughs
 # kind: agent
 # tries: thirty lists that hold each other twice: a tree of a billion leaves once it is written out
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     a = ['laugh'] * 2
     for _ in range(30):

@@ -1,7 +1,5 @@
-# id: r08_argument_odd_scalars
 # kind: agent
 # tries: scalars at the edge: NaN as a key, lone surrogates, ints of 100,000 bits, True as 1, empty text, text with NUL
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     n = 2**99999
     for value in ({float('nan'): 1}, '\ud800', n, -n, True, '', '\0', float('-inf'), {'k': ('\udfff',)}, {(1, (2,)): 3}):

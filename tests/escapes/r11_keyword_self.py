@@ -1,7 +1,5 @@
-# id: r11_keyword_self
 # kind: agent
 # tries: keywords that the host's own calling code might use: self, agent, method, args, kwargs, timeout
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for name in ('self', 'agent', 'method', 'args', 'kwargs', 'name', 'timeout', '_act', 'act'):
         try:

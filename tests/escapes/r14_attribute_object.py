@@ -1,7 +1,5 @@
-# id: r14_attribute_object
 # kind: agent
 # tries: a public attribute whose value is an object of the host: its repr, its methods
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     try:
         print(agent.host_secret)

@@ -1,7 +1,5 @@
-# id: r17_agent_as_key
 # kind: agent
 # tries: the proxy as a dict key, in a set, compared with everything, copied into a checkpoint under many names
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     d = {agent: 1, agent.goto: 2}
     other = agent

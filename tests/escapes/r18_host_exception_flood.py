@@ -1,7 +1,5 @@
-# id: r18_host_exception_flood
 # kind: agent
 # tries: a thousand failing calls: does any one message carry more than it should
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for i in range(400):
         for call in (agent.fail, agent.leaky):

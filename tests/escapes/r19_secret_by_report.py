@@ -1,7 +1,5 @@
-# id: r19_secret_by_report
 # kind: agent
 # tries: texts that the host gives freely must not carry the secret: report, repr, signature errors
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     print(agent.report(), agent)
     for wrong in (lambda: agent.goto(), lambda: agent.goto(1, 2, 3), lambda: agent.take(), lambda: agent.report('x')):

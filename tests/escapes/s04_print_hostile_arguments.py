@@ -1,7 +1,5 @@
-# id: s04_print_hostile_arguments
 # kind: print
 # tries: file=, flush= and sep= that are functions, the agent, or lists
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for more in ({'file': agent}, {'file': ask}, {'flush': ask}, {'sep': ['x']}, {'end': agent}, {'sep': 5}):
         try:

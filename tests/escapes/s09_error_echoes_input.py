@@ -1,7 +1,5 @@
-# id: s09_error_echoes_input
 # kind: flood
 # tries: Python's own messages quote their input: int(), KeyError, json, getattr
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
     big = 'CAN' * 10**6

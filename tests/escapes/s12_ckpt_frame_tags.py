@@ -1,7 +1,5 @@
-# id: s12_ckpt_frame_tags
 # kind: ckpt
 # tries: values that look like the codec's own table and the frames' own tags
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     a = ['list', 1, 2]
     b = ['int', '0xff']

@@ -1,7 +1,5 @@
-# id: s13_ckpt_deep_keys
 # kind: ckpt
 # tries: a dict whose keys are tuples ten thousand deep
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     t = ()
     for _ in range(10**4):

@@ -1,7 +1,5 @@
-# id: s14_ckpt_functions
 # kind: ckpt
 # tries: functions, generators, façades, the agent, bound methods and exceptions as variables
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json, re
     f = lambda: agent

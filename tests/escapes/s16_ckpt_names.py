@@ -1,7 +1,5 @@
-# id: s16_ckpt_names
 # kind: ckpt
 # tries: variables named like the runtime's parts, and with letters that normalise
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     names, nodes, dropped, host, namespace, globals_, solution_, segment = 1, 2, 3, 4, 5, 6, 7, 8
     ｐrinter = ask_ = 'x", print=open("@MARKER@", "w"), y="'

@@ -1,7 +1,5 @@
-# id: s19_ckpt_aliases
 # kind: ckpt
 # tries: one long text under many names and in many lists: written once or a thousand times?
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     s = 'x' * 10**5
     a = [s] * 10000

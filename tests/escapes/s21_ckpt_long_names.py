@@ -1,7 +1,5 @@
-# id: s21_ckpt_long_names
 # kind: ckpt
 # tries: variables with long names, entered again and again: the names are kept as well as the values
-# a correct runtime must: stop at the budget, report a limit error the plan cannot catch, keep the host alive and within its memory
 def solution(agent, start_from=1):
     big = {str(i) * 20: None for i in range(2000)}
 # repeat for k from 1 to 300

@@ -1,7 +1,5 @@
-# id: s24_ckpt_builtin_names
 # kind: ckpt
 # tries: a checkpoint that binds all builtins anew to what does not work
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     if start_from <= 1:
         len = str = int = list = dict = sum = max = min = sorted = range = 5

@@ -1,7 +1,5 @@
-# id: t01_os_open
 # kind: fs
 # tries: open and read by the system calls themselves, past Python's open
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os

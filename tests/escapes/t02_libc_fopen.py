@@ -1,7 +1,5 @@
-# id: t02_libc_fopen
 # kind: fs
 # tries: the C library's fopen, by ctypes
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

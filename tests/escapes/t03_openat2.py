@@ -1,7 +1,5 @@
-# id: t03_openat2
 # kind: fs
 # tries: openat2, the newer call that older filters forget
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

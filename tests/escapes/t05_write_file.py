@@ -1,7 +1,5 @@
-# id: t05_write_file
 # kind: fs
 # tries: make the marker as a file
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     open('@MARKER@', 'w').write('here')

@@ -1,7 +1,5 @@
-# id: t11_list_root
 # kind: fs
 # tries: list folders: /, the home folder, the folder of the secret
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os

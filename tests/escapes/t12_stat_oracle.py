@@ -1,7 +1,5 @@
-# id: t12_stat_oracle
 # kind: fs
 # tries: stat, access and readlink tell whether files exist, and their sizes
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: t16_dev_shm
 # kind: fs
 # tries: /dev/shm: shared memory as a file, to be found by the next plan
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: t17_import_from_disk
 # kind: fs
 # tries: imports read files: is any module that is not loaded yet within reach?
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import sys

@@ -1,7 +1,5 @@
-# id: t18_linecache_loader
 # kind: fs
 # tries: readers of Python's own: linecache, a module's loader, zipimport, _io.open_code
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import linecache, sys, _io

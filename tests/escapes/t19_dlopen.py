@@ -1,7 +1,5 @@
-# id: t19_dlopen
 # kind: fs
 # tries: load a shared library from the disc, which runs its code
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

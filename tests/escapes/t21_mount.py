@@ -1,7 +1,5 @@
-# id: t21_mount
 # kind: fs
 # tries: mount, and the newer calls that open a file system without a path
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

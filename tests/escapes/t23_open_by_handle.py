@@ -1,7 +1,5 @@
-# id: t23_open_by_handle
 # kind: fs
 # tries: name_to_handle_at and open_by_handle_at: files without paths
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

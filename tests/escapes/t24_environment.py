@@ -1,7 +1,5 @@
-# id: t24_environment
 # kind: memory
 # tries: the environment: os.environ, the C library's environ, what lies on the stack behind it
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes, os

@@ -1,7 +1,5 @@
-# id: t25_heap_scan
 # kind: memory
 # tries: the worker is a copy of its parent: search all its objects for the host's words
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import gc

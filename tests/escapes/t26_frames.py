@@ -1,7 +1,5 @@
-# id: t26_frames
 # kind: memory
 # tries: frames of the runtime below the plan: their locals and globals
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import sys

@@ -1,7 +1,5 @@
-# id: t27_stack_auxv
 # kind: memory
 # tries: read on behind the stack's top, where the kernel puts arguments and environment
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes, re

@@ -1,4 +1,3 @@
-# id: t60_clock_of_any_pid
 # kind: process
 # tries: computed clock numbers tell which processes exist, and how long they have run
 # a correct runtime must: refuse the call or end the worker; no process of the host is found

@@ -1,4 +1,3 @@
-# id: t61_clock_resolution_of_any_pid
 # kind: process
 # tries: the resolution of a computed clock exists only if the process does
 # a correct runtime must: refuse the call or end the worker; no process of the host is found

@@ -1,4 +1,3 @@
-# id: t63_first_process
 # kind: process
 # tries: the first process of its pid namespace can be found and sent a signal
 # a correct runtime must: refuse the call or end the worker; no process of the host is found

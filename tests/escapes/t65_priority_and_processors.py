@@ -1,4 +1,3 @@
-# id: t65_priority_and_processors
 # kind: process
 # tries: priorities, schedulers, processor masks and limits tell which processes exist
 # a correct runtime must: refuse the call or end the worker; no process of the host is found

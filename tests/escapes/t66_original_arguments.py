@@ -1,4 +1,3 @@
-# id: t66_original_arguments
 # kind: print
 # tries: the arguments and paths that the interpreter was started with
 # a correct runtime must: show no path of the host

@@ -1,4 +1,3 @@
-# id: t67_files_of_modules
 # kind: print
 # tries: modules, specs, loaders and functions name the files they came from
 # a correct runtime must: show no path of the host

@@ -1,4 +1,3 @@
-# id: t68_collector_knows_paths
 # kind: walk
 # tries: every object that the collector knows is searched for paths of packages
 # a correct runtime must: show no path of the host

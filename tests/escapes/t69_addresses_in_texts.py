@@ -1,4 +1,3 @@
-# id: t69_addresses_in_texts
 # kind: print
 # tries: texts of functions, iterators, generators, code and frames show where they are
 # a correct runtime must: show the text without an address

@@ -1,4 +1,3 @@
-# id: t70_shared_futex
 # kind: kernel
 # tries: futex operations that the kernel's history knows from its bugs
 # a correct runtime must: refuse the operation or end the worker

@@ -1,4 +1,3 @@
-# id: t71_equal_pages
 # kind: memory
 # tries: madvise makes the kernel merge equal pages, which tells what others hold in memory
 # a correct runtime must: refuse the advice or end the worker

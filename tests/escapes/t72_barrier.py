@@ -1,4 +1,3 @@
-# id: t72_barrier
 # kind: kernel
 # tries: membarrier interrupts all processors of the machine, again and again
 # a correct runtime must: refuse the call or end the worker

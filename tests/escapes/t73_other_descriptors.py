@@ -1,4 +1,3 @@
-# id: t73_other_descriptors
 # kind: fd
 # tries: every descriptor but the worker's socket is read and written
 # a correct runtime must: refuse the call: nothing but the socket is open

@@ -1,4 +1,3 @@
-# id: t74_name_of_the_machine
 # kind: kernel
 # tries: the name of the machine, where the platform module keeps it
 # a correct runtime must: show no path of the host

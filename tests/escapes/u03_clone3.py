@@ -1,7 +1,5 @@
-# id: u03_clone3
 # kind: process
 # tries: clone3, which filters that look at arguments cannot see into
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

@@ -1,7 +1,5 @@
-# id: u07_subprocess
 # kind: process
 # tries: subprocess with a new session, so that a killed parent does not take it along
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import subprocess

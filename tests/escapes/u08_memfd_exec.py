@@ -1,7 +1,5 @@
-# id: u08_memfd_exec
 # kind: process
 # tries: a program in memory: memfd_create, then fexecve
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

@@ -1,7 +1,5 @@
-# id: u15_stop_itself
 # kind: signal
 # tries: stop itself: a stopped process neither answers nor runs out of processor time
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os, signal

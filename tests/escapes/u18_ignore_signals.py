@@ -1,7 +1,5 @@
-# id: u18_ignore_signals
 # kind: cpu
 # tries: ignore and block every signal, then burn the processor
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import signal

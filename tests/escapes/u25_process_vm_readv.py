@@ -1,7 +1,5 @@
-# id: u25_process_vm_readv
 # kind: kernel
 # tries: read the parent's memory
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes, os

@@ -1,7 +1,5 @@
-# id: u26_pidfd_getfd
 # kind: kernel
 # tries: pidfd_getfd: take a descriptor out of the parent
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

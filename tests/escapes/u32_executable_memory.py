@@ -1,7 +1,5 @@
-# id: u32_executable_memory
 # kind: kernel
 # tries: mmap of memory that can be executed
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

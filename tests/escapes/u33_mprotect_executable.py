@@ -1,7 +1,5 @@
-# id: u33_mprotect_executable
 # kind: kernel
 # tries: write first, and make it executable afterwards
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

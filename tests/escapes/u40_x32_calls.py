@@ -1,7 +1,5 @@
-# id: u40_x32_calls
 # kind: kernel
 # tries: the same calls under their x32 numbers, which a filter by number overlooks
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes, sys

@@ -1,7 +1,5 @@
-# id: u41_new_seccomp
 # kind: kernel
 # tries: a filter of its own whose listener answers in place of the kernel
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes, sys

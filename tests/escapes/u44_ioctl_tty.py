@@ -1,7 +1,5 @@
-# id: u44_ioctl_tty
 # kind: kernel
 # tries: put characters into a terminal's input (TIOCSTI), on any descriptor there is
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

@@ -1,7 +1,5 @@
-# id: u45_futex_wait_forever
 # kind: cpu
 # tries: sleep in the kernel for ever: neither processor time nor a turn is used
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

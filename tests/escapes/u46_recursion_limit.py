@@ -1,7 +1,5 @@
-# id: u46_recursion_limit
 # kind: crash
 # tries: take the interpreter's recursion limit off, and run through the stack
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os, sys

@@ -1,7 +1,5 @@
-# id: u47_mmap_all_memory
 # kind: mem
 # tries: take memory from the kernel itself, page after page, and touch it
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

@@ -1,7 +1,5 @@
-# id: u48_stack_and_brk
 # kind: mem
 # tries: grow by brk and mremap, which a limit on mmap alone does not see
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

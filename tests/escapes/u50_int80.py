@@ -1,7 +1,5 @@
-# id: u50_int80
 # kind: kernel
 # tries: 32-bit system calls by int 0x80, found as bytes in the C library
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     if start_from <= 1:

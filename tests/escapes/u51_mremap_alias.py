@@ -1,7 +1,5 @@
-# id: u51_mremap_alias
 # kind: kernel
 # tries: mremap with an old size of nothing doubles a mapping: one to write, one to run
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     if start_from <= 1:

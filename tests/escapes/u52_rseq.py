@@ -1,7 +1,5 @@
-# id: u52_rseq
 # kind: kernel
 # tries: rseq: unregister, register anew with a wild pointer
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     if start_from <= 1:

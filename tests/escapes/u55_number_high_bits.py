@@ -1,7 +1,5 @@
-# id: u55_number_high_bits
 # kind: kernel
 # tries: a number whose upper half is set
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     if start_from <= 1:

@@ -1,7 +1,5 @@
-# id: v01_fd_walk
 # kind: fd
 # tries: read, write and look at every descriptor from 0 to 1024 but the job's own
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import os

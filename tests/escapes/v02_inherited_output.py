@@ -1,7 +1,5 @@
-# id: v02_inherited_output
 # kind: fd
 # tries: write to the standard output and error that the interpreter still has objects for
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import sys, os

@@ -1,7 +1,5 @@
-# id: v04_send_descriptor
 # kind: fd
 # tries: sendmsg with a descriptor: hand the host something of ours
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

@@ -1,7 +1,5 @@
-# id: v07_sockopt
 # kind: fd
 # tries: socket options: credentials, buffer sizes, the peer's pid
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

@@ -1,7 +1,5 @@
-# id: v09_udp
 # kind: net
 # tries: UDP, which Landlock lets pass
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import _socket

@@ -1,7 +1,5 @@
-# id: v10_unix_socket
 # kind: net
 # tries: a unix socket bound to the marker's path
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import _socket

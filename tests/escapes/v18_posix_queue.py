@@ -1,7 +1,5 @@
-# id: v18_posix_queue
 # kind: ipc
 # tries: POSIX message queues
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes, sys

@@ -1,7 +1,5 @@
-# id: v20_splice_tee
 # kind: ipc
 # tries: splice, sendfile, copy_file_range: data from descriptor to descriptor in the kernel
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import ctypes

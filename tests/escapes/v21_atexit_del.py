@@ -1,7 +1,5 @@
-# id: v21_atexit_del
 # kind: swallow
 # tries: code that runs at the interpreter's end: atexit, __del__, weakref, a thread's end
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import atexit, sys

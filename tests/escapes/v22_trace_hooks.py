@@ -1,7 +1,5 @@
-# id: v22_trace_hooks
 # kind: swallow
 # tries: settrace, setprofile, audit hooks, gc callbacks: code between the runtime's own lines
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import sys, gc

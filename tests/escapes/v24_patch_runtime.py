@@ -1,7 +1,5 @@
-# id: v24_patch_runtime
 # kind: forge
 # tries: patch the runtime inside the worker: limits, clock, counters, what it sends
-# a correct runtime must: have the kernel refuse or end the worker; the host goes on, and nothing of the host was reached
 # layer: cage
 def solution(agent, start_from=1):
     import gc, sys

@@ -1,7 +1,5 @@
-# id: w20_forged_step
 # kind: frames
 # tries: enter step 99, which the plan does not have, and fail there
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w22_forged_success
 # kind: frames
 # tries: say finished, with a table that claims success and knows the runtime's names
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

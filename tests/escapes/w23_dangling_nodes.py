@@ -1,7 +1,5 @@
-# id: w23_dangling_nodes
 # kind: frames
 # tries: a checkpoint whose nodes point past its end, and before its start
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

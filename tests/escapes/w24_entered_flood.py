@@ -1,7 +1,5 @@
-# id: w24_entered_flood
 # kind: frames
 # tries: enter steps without end, each with a large table
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w25_after_the_end
 # kind: frames
 # tries: say the end, and go on: calls after it, a second end
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w28_never_reading
 # kind: frames
 # tries: thousands of calls whose answers are never read: the host's buffer fills up
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w30_out_of_order
 # kind: frames
 # tries: frames that belong to another moment: ReadyFrame, StartFrame, CheckpointErrorFrame
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

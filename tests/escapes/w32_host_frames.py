@@ -1,7 +1,5 @@
-# id: w32_host_frames
 # kind: frames
 # tries: send the host its own frames: ResultFrame, ErrorFrame, RunJob
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w33_reply_confusion
 # kind: frames
 # tries: two requests at once, so that the answers come in another order than they are taken
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

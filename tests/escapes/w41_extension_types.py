@@ -1,7 +1,5 @@
-# id: w41_extension_types
 # kind: frames
 # tries: msgpack's extension types: time stamps, types of one's own
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

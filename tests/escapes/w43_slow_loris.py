@@ -1,7 +1,5 @@
-# id: w43_slow_loris
 # kind: frames
 # tries: a frame that arrives a byte at a time, and never ends
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os, time

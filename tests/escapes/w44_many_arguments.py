@@ -1,7 +1,5 @@
-# id: w44_many_arguments
 # kind: frames
 # tries: a call with a hundred thousand arguments, and one with as many keywords
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

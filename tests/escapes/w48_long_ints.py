@@ -1,7 +1,5 @@
-# id: w48_long_ints
 # kind: frames
 # tries: a checkpoint with an int of a hundred thousand digits: quadratic for whoever reads it as decimal
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w53_unknown_nodes
 # kind: frames
 # tries: a checkpoint with a kind of node that calls for code
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

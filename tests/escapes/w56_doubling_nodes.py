@@ -1,7 +1,5 @@
-# id: w56_doubling_nodes
 # kind: frames
 # tries: a checkpoint of lists that each hold the next one twice: 2**60 leaves for whoever writes it out
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

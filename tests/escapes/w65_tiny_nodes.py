@@ -1,7 +1,5 @@
-# id: w65_tiny_nodes
 # kind: frames
 # tries: checkpoints of the smallest nodes there are: a byte each on the way, sixty in the host's memory, one checkpoint after another
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w66_tiny_names
 # kind: frames
 # tries: checkpoints with hundreds of thousands of names of three letters, some of them dropped for no reason
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

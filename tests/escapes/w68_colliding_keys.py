@@ -1,7 +1,5 @@
-# id: w68_colliding_keys
 # kind: frames
 # tries: calls whose dicts have keys that all have one hash, the hash of tuples turned round: quadratic for the host, in time that is not the plan's
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os, signal

@@ -1,7 +1,5 @@
-# id: w69_large_reads
 # kind: frames
 # tries: an attribute is made as large as may be and read as often as may be: packing it is the host's work, not the agent's
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os, signal

@@ -1,7 +1,5 @@
-# id: w71_frame_within_frame
 # kind: frames
 # tries: an end inside the body of another frame, and two frames in one length
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     if start_from <= 1:

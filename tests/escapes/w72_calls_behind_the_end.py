@@ -1,7 +1,5 @@
-# id: w72_calls_behind_the_end
 # kind: frames
 # tries: actions piled up behind an end in one write
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     if start_from <= 1:

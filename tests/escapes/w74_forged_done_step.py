@@ -1,7 +1,5 @@
-# id: w74_forged_done_step
 # kind: frames
 # tries: claim that a replan ended a step which no replan ends
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w76_begins_without_count
 # kind: frames
 # tries: beginning calls past the worker's own count, without waiting
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w77_begins_one_number_again
 # kind: frames
 # tries: one number for many calls
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w79_waits_of_no_time
 # kind: frames
 # tries: waits of no time without end: the host must not spin or write for ever
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w80_cancels_and_acts
 # kind: frames
 # tries: cancelling what is answered, asking while calls are open, and ending with open calls
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: w81_answers_itself
 # kind: frames
 # tries: an answer for the host, and a begun call of a private method
-# a correct runtime must: take the frame for what it is (a broken protocol, or a request that is counted and checked like any other), end the worker, go on
 # layer: cage
 def solution(agent, start_from=1):
     import os

@@ -1,7 +1,5 @@
-# id: x01_attrgetter_globals
 # kind: getattr
 # tries: operator.attrgetter with a dotted path of private names
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import operator
 

@@ -1,7 +1,5 @@
-# id: x01_text_subclass_format
 # kind: format
 # tries: str.format of a text of the plan's own class, bound, by the class and by super, walks attributes
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class T(str):
         def up(self, x): return super().format(x)

@@ -1,7 +1,5 @@
-# id: x02_coroutine_send
 # kind: coroutine
 # tries: driving a coroutine by hand, past the scheduler
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     async def f():
         return await asyncio.sleep(0)

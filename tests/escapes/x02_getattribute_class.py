@@ -1,7 +1,5 @@
-# id: x02_getattribute_class
 # kind: dunder
 # tries: object.__getattribute__ of a class gives the real metaclass, which makes classes without checks
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A: pass
     kind = object.__getattribute__(A, '__class__')

@@ -1,7 +1,5 @@
-# id: x02_methodcaller_dunder
 # kind: getattr
 # tries: operator.methodcaller with a private name, or with a dotted one
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import operator
 

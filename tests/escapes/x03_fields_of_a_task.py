@@ -1,7 +1,5 @@
-# id: x03_fields_of_a_task
 # kind: coroutine
 # tries: the fields of a task, and of a call, by getattr
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     task = asyncio.create_task(agent.goto('shelf 1'))
     for name in ('_scheduler', '_coroutine', '_wakes', '_finish', '_age', '__await__', '__dict__'):

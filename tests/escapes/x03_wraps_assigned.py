@@ -1,7 +1,5 @@
-# id: x03_wraps_assigned
 # kind: walk
 # tries: functools.wraps and update_wrapper copy any attribute by name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import functools
     def f():

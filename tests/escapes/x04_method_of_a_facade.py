@@ -1,7 +1,5 @@
-# id: x04_method_of_a_facade
 # kind: coroutine
 # tries: the globals of the functions of asyncio, and of their methods' objects
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for f in (asyncio.run, asyncio.sleep, asyncio.gather, asyncio.Lock, asyncio.TaskGroup):
         print('CANARY', f.__globals__, f.__closure__, f.__self__)

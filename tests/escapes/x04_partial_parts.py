@@ -1,7 +1,5 @@
-# id: x04_partial_parts
 # kind: walk
 # tries: the parts of functools.partial: func, args, keywords
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import functools
 

@@ -1,7 +1,5 @@
-# id: x05_awaits_the_guard
 # kind: coroutine
 # tries: awaiting a guard by its name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     async def f():
         return await _await_(_begin_(agent, '_secret'))

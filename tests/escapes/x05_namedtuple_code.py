@@ -1,7 +1,5 @@
-# id: x05_namedtuple_code
 # kind: exec
 # tries: names of fields that hold code, for the function that namedtuple compiles
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from collections import namedtuple
 

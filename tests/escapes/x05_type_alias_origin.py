@@ -1,7 +1,5 @@
-# id: x05_type_alias_origin
 # kind: dunder
 # tries: typing.get_origin(typing.Type[int]) is the real type
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import typing
     real = typing.get_origin(typing.Type[int])

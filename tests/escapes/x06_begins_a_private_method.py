@@ -1,6 +1,4 @@
-# id: x06_begins_a_private_method
 # kind: coroutine
 # tries: beginning a call of what the agent does not offer
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     print('CANARY', await asyncio.gather(agent._secret(), agent.__class__(), return_exceptions=True))

@@ -1,7 +1,5 @@
-# id: x06_namedtuple_class
 # kind: walk
 # tries: the class of a named tuple, and what hangs on it
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from collections import namedtuple
     P = namedtuple("P", "x")

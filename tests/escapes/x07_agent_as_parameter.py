@@ -1,7 +1,5 @@
-# id: x07_agent_as_parameter
 # kind: coroutine
 # tries: a parameter called agent, whose methods would be begun
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def f(agent):
         return asyncio.gather(agent.format(), agent.__init__(), return_exceptions=True)

@@ -1,7 +1,5 @@
-# id: x07_make_dataclass_moving_names
 # kind: dunder
 # tries: make_dataclass reads its fields twice, and the second time they have other names
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import make_dataclass
     class Turning:

@@ -1,7 +1,5 @@
-# id: x07_template_pattern
 # kind: format
 # tries: string.Template looks attributes up, or leads to its pattern and class
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from string import Template
 

@@ -1,7 +1,5 @@
-# id: x08_make_dataclass_namespace
 # kind: dunder
 # tries: the namespace of make_dataclass holds names of the runtime, given by a text of the plan's own class
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import make_dataclass
     class S(str):

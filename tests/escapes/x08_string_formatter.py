@@ -1,7 +1,5 @@
-# id: x08_string_formatter
 # kind: format
 # tries: string.Formatter and UserString, whose format is not guarded
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     try:
         import string

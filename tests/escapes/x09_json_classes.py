@@ -1,7 +1,5 @@
-# id: x09_json_classes
 # kind: walk
 # tries: json with a class of its own, and its decoder
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json
 

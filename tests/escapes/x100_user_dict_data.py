@@ -1,4 +1,3 @@
-# id: x100_user_dict_data
 # kind: walk
 # tries: UserDict and UserList, whose methods write to whatever their `data` is, over values that a plan may not write; and outputs redirected to the runtime's values
 # a correct runtime must: raise inside the plan, or change nothing that another plan or the host sees

@@ -1,4 +1,3 @@
-# id: x101_small_modules
 # kind: walk
 # tries: files, addresses, huge values and the runtime's objects through configparser, zlib, gzip, array, ipaddress, tomllib, graphlib, email.utils and threading
 # a correct runtime must: raise inside the plan, or stop it; no file may be read, no address told

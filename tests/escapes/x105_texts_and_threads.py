@@ -1,4 +1,3 @@
-# id: x105_texts_and_threads
 # kind: walk
 # tries: files, code and the runtime's objects through xml.etree.ElementTree, string.Formatter, contextvars, threading.Thread, callbacks and HTTPStatus
 # a correct runtime must: raise inside the plan, or stop it; no file may be read, no address told

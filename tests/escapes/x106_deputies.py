@@ -1,4 +1,3 @@
-# id: x106_deputies
 # kind: walk
 # tries: the runtime's globals, addresses and shared classes through methods of modules that work on whatever the plan puts into their objects: formatters that are texts, parsers, elements that copy, unbound methods, reserved names in templates
 # a correct runtime must: raise inside the plan, or stop it; no global may be read, no address told, no shared class changed

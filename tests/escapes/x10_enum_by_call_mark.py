@@ -1,7 +1,5 @@
-# id: x10_enum_by_call_mark
 # kind: dunder
 # tries: an Enum made by a call names the runtime's mark and guards
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from enum import Enum
     for name in ('__plan_class__', '_getattr_', '__class__', '_member_map_'):

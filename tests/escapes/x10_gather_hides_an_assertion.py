@@ -1,7 +1,5 @@
-# id: x10_gather_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion as a value of gather
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def bad():
         assert False, 'bad'

@@ -1,7 +1,5 @@
-# id: x10_module_internals
 # kind: walk
 # tries: modules that modules have imported themselves
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import statistics, calendar, csv, difflib, urllib.parse, uuid, decimal, zoneinfo
 

@@ -1,7 +1,5 @@
-# id: x11_enum_by_call_mixin
 # kind: dunder
 # tries: an Enum made by a call mixes in a class from which plans may not derive
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from enum import Enum
     from contextlib import ExitStack

@@ -1,7 +1,5 @@
-# id: x11_sys_members
 # kind: walk
 # tries: what sys knows: modules, frames, arguments, the way to exit
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import sys
 

@@ -1,7 +1,5 @@
-# id: x11_task_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion as the exception of a task
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def bad():
         assert False, 'bad'

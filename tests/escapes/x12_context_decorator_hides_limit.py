@@ -1,7 +1,5 @@
-# id: x12_context_decorator_hides_limit
 # kind: swallow
 # tries: a ContextDecorator's own with statement hides a memory limit, again and again
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import ContextDecorator
     class Hide(ContextDecorator):

@@ -1,7 +1,5 @@
-# id: x12_stdout_print
 # kind: walk
 # tries: the output stream leads to what prints it
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import sys
 

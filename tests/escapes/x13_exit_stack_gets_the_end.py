@@ -1,7 +1,5 @@
-# id: x13_exit_stack_gets_the_end
 # kind: exc
 # tries: ExitStack hands the exception that ends the plan to an exit function
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import ExitStack
     got = []

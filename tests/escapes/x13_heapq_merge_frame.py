@@ -1,7 +1,5 @@
-# id: x13_heapq_merge_frame
 # kind: frame
 # tries: the generator of heapq.merge has a frame of Python's own module
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import heapq
     g = heapq.merge([1], [2])

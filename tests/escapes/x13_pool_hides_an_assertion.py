@@ -1,7 +1,5 @@
-# id: x13_pool_hides_an_assertion
 # kind: tasks
 # tries: a failed assertion as the exception of a future, and of each
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     def bad(*_):
         assert False, 'bad'

@@ -1,7 +1,5 @@
-# id: x14_difflib_generator
 # kind: frame
 # tries: generators of difflib, calendar and csv
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import difflib, calendar
     g = difflib.unified_diff(["a"], ["b"])

@@ -1,7 +1,5 @@
-# id: x14_exit_stack_context_hides
 # kind: swallow
 # tries: a context on an ExitStack hides a failed assertion and goes on acting
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import ExitStack
     class Hide:

@@ -1,7 +1,5 @@
-# id: x14_task_hides_a_limit
 # kind: tasks
 # tries: a loop without end as a value of gather
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def endless():
         n = 0

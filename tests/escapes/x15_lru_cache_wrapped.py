@@ -1,7 +1,5 @@
-# id: x15_lru_cache_wrapped
 # kind: walk
 # tries: lru_cache shows what it wraps, and its cache
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import functools
     c = functools.lru_cache(lambda x: x)

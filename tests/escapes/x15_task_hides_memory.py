@@ -1,7 +1,5 @@
-# id: x15_task_hides_memory
 # kind: tasks
 # tries: a lack of memory as a value of gather, of wait_for and of a pool
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def big():
         return 'x' * 10 ** 9

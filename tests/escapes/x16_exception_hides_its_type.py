@@ -1,7 +1,5 @@
-# id: x16_exception_hides_its_type
 # kind: swallow
 # tries: an exception whose __getattribute__ fails hides the memory limit that it carries
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Hidden(Exception):
         def __getattribute__(self, name): raise KeyError(name)

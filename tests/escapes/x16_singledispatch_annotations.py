@@ -1,7 +1,5 @@
-# id: x16_singledispatch_annotations
 # kind: exec
 # tries: singledispatch evaluates annotations of what it registers
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import functools
     def f(x: "print('CANARY-EXEC')"):

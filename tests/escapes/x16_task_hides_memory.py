@@ -1,7 +1,5 @@
-# id: x16_task_hides_memory
 # kind: tasks
 # tries: a memory limit as a value of gather
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def deep(n):
         return bytearray(10 ** 12)

@@ -1,7 +1,5 @@
-# id: x17_class_property_poses
 # kind: dunder
 # tries: an object's __getattribute__ answers __class__ with other types, to pose as them before guards
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Poser:
         def __init__(self, kind): object.__setattr__(self, 'kind', kind)

@@ -1,7 +1,5 @@
-# id: x17_copy_reduce
 # kind: dunder
 # tries: copy and deepcopy call what __reduce__ returns
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import copy
 

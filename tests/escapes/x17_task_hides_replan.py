@@ -1,7 +1,5 @@
-# id: x17_task_hides_replan
 # kind: tasks
 # tries: replan and give_up within tasks, past their ends
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def ends(how):
         how('no more')

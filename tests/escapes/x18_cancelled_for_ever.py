@@ -1,7 +1,5 @@
-# id: x18_cancelled_for_ever
 # kind: tasks
 # tries: a task that is never cancelled
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def stubborn():
         while True:

@@ -1,7 +1,5 @@
-# id: x18_copy_runtime
 # kind: walk
 # tries: copies of the runtime's own objects have attributes that the originals lack
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import copy, sys, json
     for value in (agent, json, sys.stdout, print, agent.goto):

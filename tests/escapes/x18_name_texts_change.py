@@ -1,7 +1,5 @@
-# id: x18_name_texts_change
 # kind: getattr
 # tries: an attribute's name is a text of the plan's own class, which compares as another
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class N(str):
         def __eq__(self, o): return o == 'goto' or o == 'real'

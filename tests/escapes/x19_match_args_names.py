@@ -1,7 +1,5 @@
-# id: x19_match_args_names
 # kind: getattr
 # tries: __match_args__ holds names that a plan may not read, also as texts of its own class
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class N(str):
         def __eq__(self, o): return True

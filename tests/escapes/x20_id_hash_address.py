@@ -1,7 +1,5 @@
-# id: x20_id_hash_address
 # kind: format
 # tries: id and hash of functions, of None and of nested values tell addresses
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     big = [abs(n) for n in (id([]), hash(print), hash(None), hash(agent), hash((None, (print,))), hash(frozenset([print])), hash(len), hash(int), hash("a".upper))]
     first = big[1]

@@ -1,7 +1,5 @@
-# id: x20_match_args_descriptor
 # kind: getattr
 # tries: __match_args__ is computed by a descriptor that changes between reads
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Turn:
         n = 0

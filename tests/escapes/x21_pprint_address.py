@@ -1,7 +1,5 @@
-# id: x21_pprint_address
 # kind: format
 # tries: pprint names a list that contains itself by its address
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import pprint, re
     a = [1]

@@ -1,7 +1,5 @@
-# id: x21_sleeps_of_odd_length
 # kind: tasks
 # tries: sleeps for ever, for no number and for less than nothing
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     for length in (float('nan'), float('-inf'), -1, 'CANARY', None, 1j, True, [1], 10 ** 400, float('inf')):
         try:

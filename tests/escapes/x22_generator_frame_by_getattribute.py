@@ -1,7 +1,5 @@
-# id: x22_generator_frame_by_getattribute
 # kind: frame
 # tries: object.__getattribute__ and super read the frame of a generator
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def g(): yield 1
     class A: pass

@@ -1,7 +1,5 @@
-# id: x22_timeouts_of_odd_length
 # kind: tasks
 # tries: limits of odd lengths, one within the other
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     for length in (float('nan'), -1, 'x', 10 ** 400, 0):
         try:

@@ -1,7 +1,5 @@
-# id: x23_a_million_tasks
 # kind: tasks
 # tries: a million tasks, each of which begins another
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def spawn(n):
         asyncio.create_task(spawn(n + 1))

@@ -1,7 +1,5 @@
-# id: x23_generator_throw_trace
 # kind: frame
 # tries: throw takes a traceback, and __exit__ gives one: its frames are read
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class C:
         def __enter__(self): return self

@@ -1,7 +1,5 @@
-# id: x23_zone_paths
 # kind: fs
 # tries: names of time zones as paths
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from zoneinfo import ZoneInfo
     for key in ("../../../etc/passwd", "/etc/passwd", "@SECRET@", "..", "localtime", "Europe/../../../../etc/shadow", "x" * 100000, "a\0b"):

@@ -1,7 +1,5 @@
-# id: x24_super_of_others
 # kind: dunder
 # tries: super of objects that are not the plan's reads their insides
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A: pass
     for owner, value in ((object, agent), (object, print), (int, 5), (object, A), (object, agent.goto), (object, ExitStack if False else len)):

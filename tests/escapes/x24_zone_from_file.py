@@ -1,7 +1,5 @@
-# id: x24_zone_from_file
 # kind: walk
 # tries: ZoneInfo reads a file that the plan wrote in memory
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from zoneinfo import ZoneInfo
     import io

@@ -1,7 +1,5 @@
-# id: x25_begins_large_arguments
 # kind: tasks
 # tries: a thousand open calls with arguments at the limit
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     tasks = [asyncio.create_task(agent.echo(['x' * 60_000])) for _ in range(1_000)]
     await asyncio.wait(tasks)

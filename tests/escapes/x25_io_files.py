@@ -1,7 +1,5 @@
-# id: x25_io_files
 # kind: fs
 # tries: io opens files, and wraps descriptors
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import io
 

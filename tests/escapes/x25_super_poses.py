@@ -1,7 +1,5 @@
-# id: x25_super_poses
 # kind: dunder
 # tries: super is called with a class whose __mro__ or __class__ lies
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Liar:
         def __getattribute__(self, name):

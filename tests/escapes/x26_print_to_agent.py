@@ -1,7 +1,5 @@
-# id: x26_print_to_agent
 # kind: agent
 # tries: print and json.dump write into whatever has a method of that name
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json, pprint
     for write in (lambda: print("CANARY", file=agent), lambda: json.dump("CANARY", agent), lambda: pprint.pprint("CANARY", agent), lambda: print("CANARY", file=5)):

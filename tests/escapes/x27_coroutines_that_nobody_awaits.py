@@ -1,7 +1,5 @@
-# id: x27_coroutines_that_nobody_awaits
 # kind: tasks
 # tries: many coroutines that are never awaited: their warnings read files
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def f(n):
         try:

@@ -1,7 +1,5 @@
-# id: x27_csv_dialect
 # kind: walk
 # tries: classes that the sniffer makes
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import csv
     d = csv.Sniffer().sniff("a,b\n1,2\n")

@@ -1,7 +1,5 @@
-# id: x27_metaclass_function
 # kind: dunder
 # tries: a function of the plan is given as a metaclass, and sees a class's namespace with its mark
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def made(name, bases, space):
         print('CANARY-META', sorted(space))

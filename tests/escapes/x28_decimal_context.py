@@ -1,7 +1,5 @@
-# id: x28_decimal_context
 # kind: mem
 # tries: a context of a billion digits
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import decimal
     for make in (lambda: decimal.Context(prec=10**9), lambda: decimal.localcontext(prec=10**9), lambda: decimal.Context(10**17)):

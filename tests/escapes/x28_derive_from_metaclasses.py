@@ -1,7 +1,5 @@
-# id: x28_derive_from_metaclasses
 # kind: dunder
 # tries: a class derives from type, ABCMeta and EnumMeta
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from abc import ABCMeta
     from enum import EnumMeta, EnumType

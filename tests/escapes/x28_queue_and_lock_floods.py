@@ -1,7 +1,5 @@
-# id: x28_queue_and_lock_floods
 # kind: tasks
 # tries: queues, locks and events with millions of waiters
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     queue, lock, event = asyncio.Queue(), asyncio.Lock(), asyncio.Event()
     async def waits():

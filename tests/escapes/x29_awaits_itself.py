@@ -1,7 +1,5 @@
-# id: x29_awaits_itself
 # kind: tasks
 # tries: tasks that await themselves and each other
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     box = []
     async def f(n):

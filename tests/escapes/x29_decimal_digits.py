@@ -1,7 +1,5 @@
-# id: x29_decimal_digits
 # kind: mem
 # tries: a number of a few characters with a billion digits
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     from decimal import Decimal
     print(len(f"{Decimal('1e999999999'):f}"))

@@ -1,7 +1,5 @@
-# id: x29_mro_entries
 # kind: dunder
 # tries: an object that is no class stands as a base and gives others by __mro_entries__
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Base:
         def __getattr__(self, name):

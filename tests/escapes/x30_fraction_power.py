@@ -1,7 +1,5 @@
-# id: x30_fraction_power
 # kind: cpu
 # tries: powers of fractions, and fractions of texts with huge exponents
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     from fractions import Fraction
     for make in (lambda: Fraction("1e999999999"), lambda: Fraction(3, 2) ** 10**9, lambda: Fraction(2) ** -10**9):

@@ -1,7 +1,5 @@
-# id: x30_run_within_run
 # kind: tasks
 # tries: event loops within event loops, to a limit of memory
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def deep(n):
         return asyncio.run(deep(n + 1)) if n < 20 else bytearray(10 ** 12)

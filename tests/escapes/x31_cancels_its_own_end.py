@@ -1,7 +1,5 @@
-# id: x31_cancels_its_own_end
 # kind: tasks
 # tries: a task that is cancelled by what it awaits, and a group by its own task
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     async def kills(task):
         task.cancel()

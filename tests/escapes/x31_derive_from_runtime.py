@@ -1,7 +1,5 @@
-# id: x31_derive_from_runtime
 # kind: dunder
 # tries: a class derives from classes of the runtime that modules show
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import ExitStack, suppress, nullcontext, closing
     from dataclasses import InitVar, KW_ONLY

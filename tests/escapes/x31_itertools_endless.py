@@ -1,7 +1,5 @@
-# id: x31_itertools_endless
 # kind: cpu
 # tries: endless iterators in loops written in C, which no timer interrupts
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import itertools, functools, collections
     print(sum(itertools.count()))

@@ -1,7 +1,5 @@
-# id: x32_error_groups_of_odd_errors
 # kind: tasks
 # tries: errors of a group whose text fails
-# a correct runtime must: end the plan as it would end without tasks: no task, group or pool hides a failed assertion, a limit or an ending
 def solution(agent, start_from=1):
     class_ = type('', (), {}) if False else ValueError
     async def odd():

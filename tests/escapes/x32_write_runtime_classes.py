@@ -1,7 +1,5 @@
-# id: x32_write_runtime_classes
 # kind: names
 # tries: attributes of classes that all plans share are written
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from types import SimpleNamespace
     from enum import Enum, Flag

@@ -1,7 +1,5 @@
-# id: x33_decorate_runtime_classes
 # kind: names
 # tries: functions that change a class are given classes of the runtime
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import dataclass
     from enum import unique, Enum

@@ -1,7 +1,5 @@
-# id: x34_mark_of_the_plan
 # kind: names
 # tries: the mark of a plan's class is read, written, deleted and inherited by other ways
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         pass

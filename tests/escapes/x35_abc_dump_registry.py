@@ -1,7 +1,5 @@
-# id: x35_abc_dump_registry
 # kind: print
 # tries: a class with ABCMeta prints its registry, with addresses, to the process's own output
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from abc import ABC
     class A(ABC): pass

@@ -1,7 +1,5 @@
-# id: x35_tee_chain
 # kind: crash
 # tries: iterators nested a hundred thousand deep: tee, chain, islice, accumulate, starmap
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import itertools
     i = iter([1])

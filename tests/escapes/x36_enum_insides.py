@@ -1,7 +1,5 @@
-# id: x36_enum_insides
 # kind: dunder
 # tries: the tables inside an Enum are read and written
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from enum import Enum
     class E(Enum):

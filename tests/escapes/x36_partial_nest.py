@@ -1,7 +1,5 @@
-# id: x36_partial_nest
 # kind: crash
 # tries: partial, wraps and cmp_to_key nested a hundred thousand deep
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import functools
     f = len

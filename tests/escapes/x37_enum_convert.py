@@ -1,7 +1,5 @@
-# id: x37_enum_convert
 # kind: walk
 # tries: Enum's _convert_ takes the constants of any module
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from enum import Enum, IntEnum
     E = getattr(IntEnum, '_conv' + 'ert_')('X', 'os', lambda name: name.isupper())

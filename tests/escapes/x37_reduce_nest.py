@@ -1,7 +1,5 @@
-# id: x37_reduce_nest
 # kind: crash
 # tries: a list nested by reduce, then compared, hashed, printed, copied
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import functools, copy, json, pprint, operator
     a = functools.reduce(lambda x, y: (x,), range(10**5), ())

@@ -1,7 +1,5 @@
-# id: x38_chainmap_nest
 # kind: crash
 # tries: ChainMaps of ChainMaps, deep
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     from collections import ChainMap
     c = ChainMap({})

@@ -1,7 +1,5 @@
-# id: x38_namedtuple_by_call
 # kind: exec
 # tries: NamedTuple makes code of its names
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from typing import NamedTuple
     for names in ([('__class__', int)], [('a=print(1)', int)], [('_x', int)], [('a', int), ('a', str)], [('class', int)], [('a\n', int)]):

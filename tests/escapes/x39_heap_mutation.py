@@ -1,7 +1,5 @@
-# id: x39_heap_mutation
 # kind: crash
 # tries: comparisons that change the heap, the list under bisect and the deque that is copied
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import heapq, bisect, functools, copy
     h = []

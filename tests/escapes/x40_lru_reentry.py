@@ -1,7 +1,5 @@
-# id: x40_lru_reentry
 # kind: crash
 # tries: a cache whose function clears and fills it, and whose keys compare by code
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import functools
     def f(n):

@@ -1,7 +1,5 @@
-# id: x40_typing_texts
 # kind: exec
 # tries: typing compiles forward references of texts
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import typing
     for text in ("print('CANARY-EXEC')", "__import__('os')", '(' * 5000, '-' * 20000 + '1', 'a.' * 20000 + 'a', '[' * 300 + ']' * 300):

@@ -1,7 +1,5 @@
-# id: x41_protocol_instancecheck
 # kind: getattr
 # tries: isinstance with a protocol reads any attribute of any object
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from typing import Protocol, runtime_checkable
     @runtime_checkable

@@ -1,7 +1,5 @@
-# id: x41_regex_in_modules
 # kind: cpu
 # tries: texts that cost the regular expressions of modules much
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import textwrap, csv, html, string, datetime
     print(len(textwrap.wrap("-" * 10**6)), len(html.unescape("&" * 10**6)))

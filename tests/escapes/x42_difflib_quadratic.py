@@ -1,7 +1,5 @@
-# id: x42_difflib_quadratic
 # kind: cpu
 # tries: comparisons of long texts
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import difflib
     a, b = ["x%d" % (i % 7) for i in range(3000)], ["x%d" % (i % 11) for i in range(3000)]

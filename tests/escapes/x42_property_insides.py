@@ -1,7 +1,5 @@
-# id: x42_property_insides
 # kind: getattr
 # tries: a property object's functions and their insides are read
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         @property

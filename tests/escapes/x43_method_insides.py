@@ -1,7 +1,5 @@
-# id: x43_method_insides
 # kind: frame
 # tries: a bound method's function, a function's code and a staticmethod's function are read
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def m(self): pass

@@ -1,7 +1,5 @@
-# id: x44_contextmanager_insides
 # kind: frame
 # tries: the object that contextmanager makes holds a generator and functions of Python
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import contextmanager, suppress, closing, nullcontext, ExitStack
     @contextmanager

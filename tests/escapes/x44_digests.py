@@ -1,7 +1,5 @@
-# id: x44_digests
 # kind: mem
 # tries: digests, tokens and random bytes of a billion bytes
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import hashlib, secrets, random
     for make in (lambda: hashlib.shake_128(b"a").digest(10**10), lambda: secrets.token_bytes(10**10), lambda: random.randbytes(10**10), lambda: secrets.randbits(10**11)):

@@ -1,7 +1,5 @@
-# id: x45_closing_agent
 # kind: agent
 # tries: closing calls a method of the agent's side that is named close
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import closing, suppress
     with suppress(Exception):

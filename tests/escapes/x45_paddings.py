@@ -1,7 +1,5 @@
-# id: x45_paddings
 # kind: mem
 # tries: widths and prefixes in calendars, indents, ljust of bytearray
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import calendar, textwrap
     print(len(calendar.month(2024, 1, 10**9)))

@@ -1,7 +1,5 @@
-# id: x46_fields_insides
 # kind: getattr
 # tries: the objects that describe a dataclass's fields lead to others
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import dataclass, fields, field, MISSING, KW_ONLY, InitVar
     @dataclass

@@ -1,7 +1,5 @@
-# id: x46_sleep_long
 # kind: cpu
 # tries: sleeping for days, in small portions and by odd numbers
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import time
     for seconds in (1e-9, 0.01, True, 10**9):

@@ -1,7 +1,5 @@
-# id: x47_dataclass_fields_table
 # kind: names
 # tries: the table of a dataclass's fields is changed before the class is decorated again
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import dataclass, fields, replace, field
     @dataclass

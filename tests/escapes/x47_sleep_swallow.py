@@ -1,7 +1,5 @@
-# id: x47_sleep_swallow
 # kind: swallow
 # tries: catching the end that a sleep brings
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import time
     while True:

@@ -1,7 +1,5 @@
-# id: x48_post_init_globals
 # kind: dunder
 # tries: a generated __init__ is a function of Python whose globals are those of the runtime
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import dataclass
     @dataclass(order=True)

@@ -1,7 +1,5 @@
-# id: x48_recursion_swallow
 # kind: swallow
 # tries: recursion that catches its own end, and calls the agent at the greatest depth
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     def f(n):
         try:

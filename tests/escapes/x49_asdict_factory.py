@@ -1,7 +1,5 @@
-# id: x49_asdict_factory
 # kind: agent
 # tries: asdict copies objects of the host by deepcopy, and calls factories with them
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import dataclass, asdict, astuple
     @dataclass

@@ -1,7 +1,5 @@
-# id: x49_depth_of_exchange
 # kind: forge
 # tries: a call at the greatest depth is cut in half, and the next call gets its answer
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     def down(n):
         try:

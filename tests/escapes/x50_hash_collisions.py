@@ -1,7 +1,5 @@
-# id: x50_hash_collisions
 # kind: cpu
 # tries: objects with equal hashes and a slow __eq__ fill dicts and sets
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class K:
         def __init__(self, n): self.n = n

@@ -1,7 +1,5 @@
-# id: x50_seeds
 # kind: crash
 # tries: states for the random generator that Python never made
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import random
     for state in ((3, (1,) * 625, None), (3, tuple([0] * 624 + [10**9]), None), (3, (-1,) * 625, None), (2, ("a",) * 625, None), (3, (2**70,) * 625, 5)):

@@ -1,7 +1,5 @@
-# id: x51_datetime_edges
 # kind: crash
 # tries: dates, zones and formats at their edges
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import datetime, time, calendar
     D = datetime.datetime

@@ -1,7 +1,5 @@
-# id: x51_len_and_index_huge
 # kind: mem
 # tries: __len__, __index__ and __length_hint__ are huge in every guard that asks for sizes
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Big:
         def __index__(self): return 10 ** 12

@@ -1,7 +1,5 @@
-# id: x52_own_list_repeated
 # kind: mem
 # tries: a list and a text of the plan's own class are repeated without the size guard
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class L(list): pass
     class S(str): pass

@@ -1,7 +1,5 @@
-# id: x52_real_clock
 # kind: forge
 # tries: ways to the machine's own clock
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import time, datetime
     starts = [time.time(), datetime.datetime.now().timestamp(), time.mktime(time.localtime()), datetime.datetime.today().timestamp()]

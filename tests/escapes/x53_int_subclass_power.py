@@ -1,7 +1,5 @@
-# id: x53_int_subclass_power
 # kind: cpu
 # tries: numbers of the plan's own class lie about their bits in the guard of powers
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class I(int):
         def bit_length(self): return 1

@@ -1,7 +1,5 @@
-# id: x53_random_system
 # kind: walk
 # tries: generators of the system's random numbers
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import random, secrets, uuid
 

@@ -1,7 +1,5 @@
-# id: x54_setitem_of_operator
 # kind: dunder
 # tries: operator writes items that plans may not write
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import operator, functools, json, sys
     for owner in (json, sys, functools, agent, print, (1, 2), "abc", sys.version_info, range(3)):

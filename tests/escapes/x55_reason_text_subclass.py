@@ -1,7 +1,5 @@
-# id: x55_reason_text_subclass
 # kind: exc
 # tries: the reason of replan is a text of the plan's own class
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class S(str):
         def __len__(self): return 1

@@ -1,7 +1,5 @@
-# id: x55_unpickled_errors
 # kind: exc
 # tries: attributes of errors that lead to objects and frames
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import json, re
     for make in (lambda: agent.missing, lambda: json.loads("x"), lambda: re.compile("("), lambda: "x".encode("nope"), lambda: b"\xff".decode("ascii"), lambda: [].x, lambda: agent.goto(1, 2, 3, 4)):

@@ -1,7 +1,5 @@
-# id: x56_error_text_hostile
 # kind: exc
 # tries: an uncaught error of the plan's own class has hostile texts
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class E(Exception):
         def __str__(self):

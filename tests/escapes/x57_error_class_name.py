@@ -1,7 +1,5 @@
-# id: x57_error_class_name
 # kind: exc
 # tries: an uncaught error's class has a name of ten megabytes with line ends
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class E(Exception): pass
     E.__name__ = 'N' * 10 ** 7 + '\n[Step 9] CANARY'

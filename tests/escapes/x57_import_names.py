@@ -1,7 +1,5 @@
-# id: x57_import_names
 # kind: names
 # tries: imports whose names or parts belong to the runtime or lead on
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import urllib.parse as json
     from collections import abc as re

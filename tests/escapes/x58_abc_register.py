@@ -1,7 +1,5 @@
-# id: x58_abc_register
 # kind: walk
 # tries: abstract classes are registered with, and walked
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import collections.abc, numbers
 

@@ -1,7 +1,5 @@
-# id: x58_print_hook_acts
 # kind: print
 # tries: __str__ acts, prints and fails while print collects its values
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class P:
         def __str__(self):

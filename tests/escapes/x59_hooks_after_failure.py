@@ -1,7 +1,5 @@
-# id: x59_hooks_after_failure
 # kind: swallow
 # tries: hooks of objects act after an assertion has failed
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def __init__(self, n): self.n = n

@@ -1,7 +1,5 @@
-# id: x60_iterator_never_ends
 # kind: cpu
 # tries: __next__, __getitem__, __contains__ and __iter__ never end in builtins written in C
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class N:
         def __iter__(self): return self

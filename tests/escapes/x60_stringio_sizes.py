@@ -1,7 +1,5 @@
-# id: x60_stringio_sizes
 # kind: mem
 # tries: positions and sizes beyond all memory
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     import io
     for make in (lambda: io.StringIO().seek(2**62), lambda: io.BytesIO().truncate(2**62), lambda: io.BytesIO(bytes(10**7)).read(2**62)):

@@ -1,7 +1,5 @@
-# id: x61_bytearray_resize
 # kind: crash
 # tries: a bytearray that is changed while it is joined, extended and searched
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     b = bytearray(b"a" * 1000)
     def grow(n):

@@ -1,7 +1,5 @@
-# id: x62_generators_left_suspended
 # kind: crash
 # tries: ten thousand generators are suspended in with and finally when the run ends
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class C:
         def __enter__(self): return self

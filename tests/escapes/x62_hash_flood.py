@@ -1,7 +1,5 @@
-# id: x62_hash_flood
 # kind: cpu
 # tries: numbers and dates of one hash as keys
-# a correct runtime must: stop at the budget, report a limit error, keep the host alive and within its memory
 def solution(agent, start_from=1):
     from fractions import Fraction
     from decimal import Decimal

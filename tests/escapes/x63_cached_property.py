@@ -1,7 +1,5 @@
-# id: x63_cached_property
 # kind: walk
 # tries: cached_property writes into whatever it is asked for
-# a correct runtime must: reject at check time, or raise inside the plan; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     import functools
     c = functools.cached_property(lambda self: 1)

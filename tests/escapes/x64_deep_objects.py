@@ -1,7 +1,5 @@
-# id: x64_deep_objects
 # kind: crash
 # tries: a chain of a hundred thousand objects is compared, printed and freed
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class N:
         def __init__(self, n): self.n = n

@@ -1,7 +1,5 @@
-# id: x65_getattr_recursion
 # kind: crash
 # tries: __getattr__, __get__, __bool__ and __call__ call themselves through Python's own C code
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class R:
         def __getattr__(self, name): return getattr(self, name + 'x')

@@ -1,7 +1,5 @@
-# id: x66_init_subclass_loop
 # kind: cpu
 # tries: __init_subclass__ and __set_name__ make classes without end
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def __init_subclass__(cls):

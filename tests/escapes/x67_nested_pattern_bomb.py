@@ -1,7 +1,5 @@
-# id: x67_nested_pattern_bomb
 # kind: parse
 # tries: a pattern of nested classes multiplies what is compiled
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         __match_args__ = ('a', 'b')

@@ -1,7 +1,5 @@
-# id: x68_match_time_hooks
 # kind: cpu
 # tries: matching calls hooks of the subject that never end
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class S(list):
         def __len__(self): return 10 ** 9

@@ -1,7 +1,5 @@
-# id: x69_mangled_guards
 # kind: names
 # tries: names in a class are mangled into names of the runtime
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class getattr_:
         def f(self):

@@ -1,7 +1,5 @@
-# id: x71_class_scope_shadow
 # kind: names
 # tries: a class binds names of guards and of the runtime for the code in its body
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def _getattr_(*a): return print

@@ -1,7 +1,5 @@
-# id: x73_slots_names
 # kind: names
 # tries: __slots__ makes attributes with names that no plan may write
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     for names in (('__del__',), ('__class__',), ('__plan_class__',), ('__dict__', '__weakref__'), ('gi_frame',), '__reduce__'):
         try:

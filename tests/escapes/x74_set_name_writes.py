@@ -1,7 +1,5 @@
-# id: x74_set_name_writes
 # kind: names
 # tries: __set_name__ and __init_subclass__ write to the class as it is made, with names of Python
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class D:
         def __set_name__(self, owner, name):

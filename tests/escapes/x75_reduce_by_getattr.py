@@ -1,7 +1,5 @@
-# id: x75_reduce_by_getattr
 # kind: ckpt
 # tries: __getattr__ answers __reduce_ex__, __getstate__ and __deepcopy__ when variables are saved
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def __getattr__(self, name):

@@ -1,7 +1,5 @@
-# id: x76_dict_of_object_poisoned
 # kind: ckpt
 # tries: an object's own dict holds itself, the agent and names that are no texts
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A: pass
     a = A()

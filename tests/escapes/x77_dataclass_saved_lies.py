@@ -1,7 +1,5 @@
-# id: x77_dataclass_saved_lies
 # kind: ckpt
 # tries: a dataclass lies about its fields while it is saved
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from dataclasses import dataclass
     @dataclass

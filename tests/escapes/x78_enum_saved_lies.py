@@ -1,7 +1,5 @@
-# id: x78_enum_saved_lies
 # kind: ckpt
 # tries: an Enum's members and its lookup by value lie when they are saved and restored
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from enum import Enum
     class E(Enum):

@@ -1,7 +1,5 @@
-# id: x79_copy_hooks
 # kind: exc
 # tries: __copy__, __deepcopy__ and __missing__ of a plan's objects run in the runtime's hands
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class D(dict):
         def __missing__(self, k): return 'CANARY'

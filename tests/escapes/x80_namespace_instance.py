@@ -1,7 +1,5 @@
-# id: x80_namespace_instance
 # kind: dunder
 # tries: SimpleNamespace takes names of Python for its objects' attributes
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from types import SimpleNamespace
     n = SimpleNamespace(**{'__class__': int, '__del__': print, '__plan_class__': 1, '_secret': 2})

@@ -1,7 +1,5 @@
-# id: x81_mappingproxy_union
 # kind: dunder
 # tries: MappingProxyType hands its mapping to an operator of the plan's own
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from types import MappingProxyType
     class Grab:

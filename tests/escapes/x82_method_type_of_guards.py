@@ -1,7 +1,5 @@
-# id: x82_method_type_of_guards
 # kind: dunder
 # tries: MethodType binds functions of the runtime to objects of the plan and is read back
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from types import MethodType
     class A: pass

@@ -1,7 +1,5 @@
-# id: x83_class_getitem_alias
 # kind: dunder
 # tries: generic aliases forward attribute access to the class behind them
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from typing import Generic, TypeVar, List, Type
     T = TypeVar('T')

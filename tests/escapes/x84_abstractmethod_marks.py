@@ -1,7 +1,5 @@
-# id: x84_abstractmethod_marks
 # kind: names
 # tries: decorators that mark what they are given mark functions of the runtime
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from abc import abstractmethod
     from typing import final, override, runtime_checkable, overload

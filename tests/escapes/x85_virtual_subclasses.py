@@ -1,7 +1,5 @@
-# id: x85_virtual_subclasses
 # kind: dunder
 # tries: register makes any class a subclass of the plan's, so that guards that ask isinstance agree
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from abc import ABC
     class A(ABC): pass

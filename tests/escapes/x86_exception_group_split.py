@@ -1,7 +1,5 @@
-# id: x86_exception_group_split
 # kind: exc
 # tries: a group's split and derive give hooks what ends the plan
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class G(ExceptionGroup):
         def derive(self, errors):

@@ -1,7 +1,5 @@
-# id: x87_except_star_swallows
 # kind: swallow
 # tries: except* with AssertionError catches an end that is no failed assertion
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def deep(): deep()
     for kind in (AssertionError, (AssertionError, Exception), Exception):

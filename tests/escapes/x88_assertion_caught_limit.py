@@ -1,7 +1,5 @@
-# id: x88_assertion_caught_limit
 # kind: swallow
 # tries: a handler that names AssertionError catches a limit behind a failed assertion
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     def f():
         try:

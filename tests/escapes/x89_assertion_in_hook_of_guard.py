@@ -1,7 +1,5 @@
-# id: x89_assertion_in_hook_of_guard
 # kind: swallow
 # tries: an assertion fails in a hook that C code calls and forgets
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def __getattr__(self, name): assert False, name

@@ -1,7 +1,5 @@
-# id: x90_forgotten_failure
 # kind: swallow
 # tries: a caught assertion forgets the end that another thread of the plan's code recorded
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class C:
         def __enter__(self): return self

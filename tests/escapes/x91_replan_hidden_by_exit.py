@@ -1,7 +1,5 @@
-# id: x91_replan_hidden_by_exit
 # kind: swallow
 # tries: replan and give_up are hidden by an exit, a generator and a decorator
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from contextlib import contextmanager, ExitStack, suppress
     @contextmanager

@@ -1,7 +1,5 @@
-# id: x93_star_arg_hooks
 # kind: dunder
 # tries: keys() and __getitem__ of an unpacked object give names that a call must not get
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class K:
         def keys(self): return ['file', 'end', '__class__', 5]

@@ -1,7 +1,5 @@
-# id: x94_getitem_of_types
 # kind: dunder
 # tries: __class_getitem__ of the plan's class gives a type to a builtin that expects one
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A:
         def __class_getitem__(cls, item): return item

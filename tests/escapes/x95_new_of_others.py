@@ -1,7 +1,5 @@
-# id: x95_new_of_others
 # kind: dunder
 # tries: __new__ of one type makes objects of another, without its checks
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class A: pass
     class T(tuple): pass

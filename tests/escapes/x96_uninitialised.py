@@ -1,7 +1,5 @@
-# id: x96_uninitialised
 # kind: crash
 # tries: objects of C types are used without __init__, or after it ran twice
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     from collections import deque, Counter, OrderedDict, defaultdict
     class D(deque):

@@ -1,7 +1,5 @@
-# id: x97_exit_error_poses
 # kind: swallow
 # tries: an exception that fails when it is asked for its class passes a with statement, and hides the memory limit behind it
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class Hidden(Exception):
         def __getattribute__(self, name): raise KeyError(name)

@@ -1,7 +1,5 @@
-# id: x98_class_name_text
 # kind: exc
 # tries: the name of an uncaught error's class is a text of the plan's own class with hostile methods
-# a correct runtime must: reject at check time, or raise inside the plan, or stop it; nothing of the host may become visible or change
 def solution(agent, start_from=1):
     class S(str):
         def __len__(self): return 3

@@ -1,4 +1,3 @@
-# id: x99_log_record_doors
 # kind: walk
 # tries: what logging and traceback hold of an exception, a frame or the runtime, by records, formats, classes and objects handed in
 # a correct runtime must: raise inside the plan or print texts; no traceback, frame, clock or writer may be reached

@@ -1,4 +1,3 @@
-# id: y01_second_form
 # kind: thread
 # tries: reach the generator form that a thread's function has, by locals, dicts, defaults and what it yields
 # a correct runtime must: show no such name, and give its waits to nobody

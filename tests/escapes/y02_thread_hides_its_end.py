@@ -1,4 +1,3 @@
-# id: y02_thread_hides_its_end
 # kind: thread
 # tries: hide a failed assertion in a thread: by a context manager, a handler, a pool's future and a callback
 # a correct runtime must: end the plan with the assertion, wherever it fails

@@ -1,4 +1,3 @@
-# id: y03_thread_outlives
 # kind: thread
 # tries: threads that stand still act after the plan has ended, when their frames are closed
 # a correct runtime must: end them with the run; no handler and no finally of them runs later

@@ -1,4 +1,3 @@
-# id: y04_many_threads
 # kind: thread
 # tries: threads that start threads, and threads that wake one another for ever
 # a correct runtime must: stop at a limit

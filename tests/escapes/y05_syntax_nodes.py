@@ -1,4 +1,3 @@
-# id: y05_syntax_nodes
 # kind: ast
 # tries: run a syntax tree, change one, and reach Python's insides from nodes, their classes and a visitor
 # a correct runtime must: let a plan read nodes only

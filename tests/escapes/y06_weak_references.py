@@ -1,4 +1,3 @@
-# id: y06_weak_references
 # kind: finaliser
 # tries: have code of the plan run when an object goes, also after the plan's end, and read addresses
 # a correct runtime must: take no callbacks, and show no addresses

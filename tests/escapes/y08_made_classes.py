@@ -1,4 +1,3 @@
-# id: y08_made_classes
 # kind: class
 # tries: make classes with type(name, bases, namespace) that a class statement could not make
 # a correct runtime must: take the names and bases of a class statement only

@@ -1,4 +1,3 @@
-# id: y10_template_attributes
 # kind: format
 # tries: walk from values to Python's insides by the attributes that templates read
 # a correct runtime must: read in a template what a plan reads, and nothing else

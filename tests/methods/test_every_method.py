@@ -1,6 +1,7 @@
 """What holds for every method: budgets are kept, a killed episode goes on, a replay is identical, spans tell the part."""
 
 import random
+from functools import cache
 
 import pytest
 
@@ -49,34 +50,47 @@ def play(env, name, out=None, **more):
     return run(env, TASKS[env], name, out=out, **EVERY[name], **more)
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """The result and the folder of an undisturbed episode, which is played once."""
+
+    @cache
+    def played(env, name):
+        folder = tmp_path_factory.mktemp("run")
+        return play(env, name, folder), folder
+
+    return played
+
+
 @pytest.mark.parametrize("name", EVERY)
-def test_its_replay_is_identical(env, name, tmp_path):
-    result = play(env, name, tmp_path / "run")
-    assert replay(tmp_path / "run") == result
+def test_its_replay_is_identical(env, name, played):
+    result, folder = played(env, name)
+    assert replay(folder) == result
     assert result.method == name
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_an_episode_that_died_goes_on_to_the_same_end(env, name, tmp_path):
-    play(env, name, tmp_path / "whole")
-    whole = (tmp_path / "whole" / "trace.jsonl").read_bytes().splitlines(keepends=True)
-    for number in random.Random(f"{env} {name}").sample(range(1, len(whole)), 4):
+def test_an_episode_that_died_goes_on_to_the_same_end(env, name, played, tmp_path):
+    folder = played(env, name)[1]
+    whole = (folder / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    before = Trace.read(folder / "trace.jsonl")
+    for number in random.Random(f"{env} {name}").sample(range(1, len(whole)), 2):
         trace = tmp_path / str(number) / "trace.jsonl"
         trace.parent.mkdir()
         trace.write_bytes(b"".join(whole[:number]) + b'{"event":"act')
         resume(trace.parent)
-        before, after = Trace.read(tmp_path / "whole" / "trace.jsonl"), Trace.read(trace)
+        after = Trace.read(trace)
         assert [describe_difference(a, b) for a, b in zip(before, after, strict=True)] == [""] * len(before)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("limit", ["model_calls", "actions", "tokens"])
-def test_it_keeps_every_budget(env, name, limit):
-    whole = play(env, name)
+def test_it_keeps_every_budget(name, limit, played):
+    whole, _ = played("textcraft", name)
     allowed = {"model_calls": whole.model_calls // 2, "actions": whole.actions // 2, "tokens": 1}[limit]
     events = []
-    result = play(env, name, budget=Budget(**{limit: allowed}), on_event=events.append)
+    result = play("textcraft", name, budget=Budget(**{limit: allowed}), on_event=events.append)
     assert not result.success
     assert result.reason.startswith("budget: ")
     calls, actions = (sum(isinstance(e, kind) for e in events) for kind in (ModelCalled, CallAnswered))
@@ -85,9 +99,8 @@ def test_it_keeps_every_budget(env, name, limit):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_its_trace_tells_which_part_each_event_belongs_to(env, name, tmp_path):
-    play(env, name, tmp_path / "run")
-    events = Trace.read(tmp_path / "run" / "trace.jsonl")
+def test_its_trace_tells_which_part_each_event_belongs_to(env, name, played):
+    events = Trace.read(played(env, name)[1] / "trace.jsonl")
     opened = {e.id: e for e in events if isinstance(e, SpanOpened)}
     assert PARTS[name] in {e.kind for e in opened.values()}
     assert {e.id for e in events if isinstance(e, SpanClosed)} == set(opened)

@@ -184,10 +184,11 @@ def test_so_many_refinements_may_change_nothing(no_progress, calls):
 @pytest.mark.parametrize(("no_progress", "calls"), [(0, 18), (1, 6), (2, 9), (3, 12), (5, 18)])
 def test_a_model_that_never_answers_with_python_makes_no_progress(no_progress, calls):
     """Each try is a reply and two repairs."""
-    result, model, _ = play(*[f"Answer {i}: I can only talk." for i in range(20)], no_progress=no_progress)
+    result, model, _ = play(*[f"Answer {i}: I can't, it's only talk." for i in range(20)], no_progress=no_progress)
     assert len(model.asked) == calls
     assert isinstance(result.ending, Refused if calls == 18 else NoProgress)
     assert "the reply contains no Python" in result.reason
+    assert "unterminated" not in result.reason
 
 
 def test_every_plan_is_recorded_as_the_one_that_runs():

@@ -122,7 +122,7 @@ def test_a_question_about_variants_is_answered_with_a_name():
 # ------------------------------------------------------------------ mistakes and mends
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_mistakes_keep_the_steps_numbered_without_a_gap(seed):
     broken = ask_for_plan(ScriptedModel(seed, "wrong_count,forgotten_ingredient,sought_product"))
     ast.parse(broken)
@@ -144,7 +144,7 @@ def test_a_mistake_without_a_place_leaves_the_plan_unchanged():
 
 
 @pytest.mark.parametrize("name", ["syntax_error", "unknown_method"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_refused_plan_is_repaired(name, seed):
     broken = ask_for_plan(ScriptedModel(seed, name))
     assert errors_of(broken, TextCraftAgent)
@@ -235,9 +235,8 @@ def test_a_task_with_planks_asks_for_the_variant():
 
 @pytest.mark.long
 @pytest.mark.parametrize("mistakes", ["none", "some", "many"])
-def test_all_200_test_tasks_end_with_a_typed_ending(mistakes):
-    tasks = TextCraft().tasks("test")
-    tasks = tasks if mistakes == "some" else tasks[::5]
+def test_episodes_end_with_a_typed_ending(mistakes):
+    tasks = TextCraft().tasks("test")[::8]
     row = summarise_results(run_tasks("textcraft", tasks, workers=2, mistakes=mistakes))[-1]
     assert set(row.reasons) <= {"success", "the environment ended the episode", "no success in 6 tries"}
     assert row.successes >= 0.97 * len(tasks)

