@@ -226,10 +226,14 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_Import = visit_ImportFrom = _import
 
     def visit_arg(self, node: ast.arg) -> VisitResult:
-        """Drop the annotation and check the name."""
-        node.annotation = None
+        """Drop the annotation, if the plan does not read it, and check the name."""
+        node.annotation = self._kept_annotation(node.annotation)
         self.check_name(node, node.arg)
         return node
+
+    def _kept_annotation(self, annotation: ast.expr | None) -> ast.expr | None:
+        """Return what is left of an annotation of a function."""
+        return None
 
 
 _GUARDED_OPERATORS: dict[type[ast.operator], str] = {
@@ -254,7 +258,7 @@ class PlanTransformer(LanguagePolicy):
     ``begun`` the methods of the agent in calls that are begun and not waited for, beside those that stand so.
     ``forms`` makes second forms of functions for threads, if the plan may have some.
     ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
-    annotations``.
+    annotations``; ``keeps_annotations`` says that functions keep theirs.
     """
 
     def __init__(
@@ -266,13 +270,20 @@ class PlanTransformer(LanguagePolicy):
         *,
         forms: ThreadForms | None = None,
         annotates: bool = True,
+        keeps_annotations: bool = False,
     ) -> None:
         super().__init__(problems)
+        self._keeps_annotations = keeps_annotations
         self._forms = forms
         self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
         self._begun = set(begun)
+
+    def _kept_annotation(self, annotation: ast.expr | None) -> ast.expr | None:
+        if annotation is None or not self._keeps_annotations:
+            return None
+        return self._visited(annotation) if self._annotates else _as_text(annotation)
 
     @contextmanager
     def _scope(self, kind: str, name: str = "", binds: frozenset[str] = frozenset()) -> Iterator[None]:
@@ -312,8 +323,11 @@ class PlanTransformer(LanguagePolicy):
 
     def visit_Subscript(self, node: ast.Subscript) -> VisitResult:
         """Guard item writes. Reads need no guard (see above)."""
+        writes = not isinstance(node.ctx, ast.Load)
+        if writes and isinstance(node.value, ast.Call) and is_name(node.value.func, "globals"):
+            self.error(node, "globals() is for reading; use a dict of your own")
         node = self.node_contents_visit(node)
-        if not isinstance(node.ctx, ast.Load):
+        if writes:
             node.value = with_location(node.value, call_function("_write_", node.value))
         return node
 
@@ -487,7 +501,8 @@ class PlanTransformer(LanguagePolicy):
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
         node.decorator_list = [self._visited(_with_annotation(d, node.args)) for d in node.decorator_list]
-        decorators, node.decorator_list, node.returns = node.decorator_list, [], None
+        decorators, node.decorator_list = node.decorator_list, []
+        node.returns = self._kept_annotation(node.returns)
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
             node.body = self._visited_body(node.body)
@@ -545,7 +560,7 @@ class PlanTransformer(LanguagePolicy):
         """Drop the annotation, except in a class, whose fields it declares."""
         if self._scopes[-1].kind == "class" and isinstance(node.target, ast.Name):
             if not self._annotates:
-                node.annotation = with_location(node.annotation, ast.Constant(ast.unparse(node.annotation)))
+                node.annotation = _as_text(node.annotation)
             return self.node_contents_visit(node)
         if node.value is None:
             return with_location(node, ast.Pass())
@@ -595,9 +610,27 @@ class PlanTransformer(LanguagePolicy):
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
 
 
+def _as_text(annotation: ast.expr) -> ast.expr:
+    return with_location(annotation, ast.Constant(ast.unparse(annotation)))
+
+
+_READ_ANNOTATIONS = frozenset({"__annotations__", "get_type_hints", "signature"})
+"""The names by which a plan reads the annotations of its functions."""
+
+
+def reads_annotations(nodes: Iterable[ast.AST]) -> bool:
+    """Return whether a plan may read the annotations of its functions. Others lose them, and need not spell them well."""
+    for node in nodes:
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name) | ast.Constant(value=str(name)):
+                if name in _READ_ANNOTATIONS:
+                    return True
+    return False
+
+
 def _with_annotation(decorator: ast.expr, arguments: ast.arguments) -> ast.expr:
-    """Return ``@f.register`` as ``@f.register(int)``, with the annotation of the first parameter, which is dropped."""
-    first = next(iter([*arguments.posonlyargs, *arguments.args]), None)
+    """Return ``@f.register`` as ``@f.register(int)``, with the annotation of the first parameter after ``self``."""
+    first = next((a for a in [*arguments.posonlyargs, *arguments.args][:2] if a.annotation is not None), None)
     if first is None or first.annotation is None or not isinstance(decorator, ast.Attribute):
         return decorator
     if decorator.attr != "register":

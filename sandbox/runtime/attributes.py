@@ -147,6 +147,10 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     set: public_names(set),
     frozenset: public_names(frozenset),
     bytearray: public_names(bytearray, *_GUARDED_BYTES),
+    memoryview: split_names(
+        "c_contiguous cast contiguous f_contiguous format itemsize nbytes ndim readonly release shape strides "
+        "suboffsets tobytes tolist toreadonly"
+    ),
     int: public_names(int, "from_bytes"),
     bool: public_names(bool, "from_bytes"),
     float: public_names(float),
@@ -369,6 +373,8 @@ def _function_attribute(value: Any, name: str) -> object:
     function = value.__func__ if type(value) is MethodType else value
     if is_plan_function(function) and name in function.__dict__:
         return function.__dict__[name]
+    if is_plan_function(function) and name == "__annotations__":
+        return function.__annotations__
     raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
 
 

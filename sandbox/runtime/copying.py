@@ -30,7 +30,7 @@ from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.untrusted.values import NotKnownType
 
-_ATOMS: Final[frozenset[type]] = frozenset(
+ATOMS: Final[set[type]] = (
     {type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range, type, slice, property}
     | {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo}
     | {
@@ -49,7 +49,7 @@ _ATOMS: Final[frozenset[type]] = frozenset(
     | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}
     | {partial, _lru_cache_wrapper}
 )
-"""Types whose values are their own copies."""
+"""Types whose values are their own copies. Modules add theirs."""
 
 _NOT_COPIED: Final = frozenset({CurrentRun, Scheduler})
 """What objects of the runtime hold, such as futures: a copy would know no end of the plan."""
@@ -84,7 +84,7 @@ def copy_members(identities: Identities) -> dict[str, object]:
 def _is_atom(kind: type) -> bool:
     if kind is ModuleFacade:
         raise TypeError("cannot pickle 'module' object")
-    return kind in _ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
+    return kind in ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
 
 
 def _shallow(value: Any) -> Any:
