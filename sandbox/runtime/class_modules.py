@@ -48,6 +48,8 @@ _ABSTRACT_BASES = split_names(
 RUNTIME_BASES.update({abc.ABC, contextlib.AbstractAsyncContextManager, contextlib.AbstractContextManager})
 RUNTIME_BASES.update(getattr(collections.abc, name) for name in _ABSTRACT_BASES)
 _ON_VIEWS = split_names("isdisjoint")
+ALLOWED_ATTRIBUTES[typing.ParamSpec] = split_names("__name__ args kwargs")
+ALLOWED_ATTRIBUTES[typing.TypeVar] = split_names("__name__")
 ALLOWED_ATTRIBUTES[collections.abc.ItemsView] = ALLOWED_ATTRIBUTES[collections.abc.KeysView] = _ON_VIEWS
 VISIBLE_TYPES |= {collections.abc.ItemsView, collections.abc.KeysView, collections.abc.ValuesView}
 
@@ -197,7 +199,8 @@ def _type_hints_reader(find_name: Callable[[str], Any]) -> Callable[..., dict[st
         hints = {name: _hint(value, find) for name, value in _annotations_of(obj).items()}
         if include_extras:
             return hints
-        return {n: h.__origin__ if typing.get_origin(h) is typing.Annotated else h for n, h in hints.items()}
+        strip: Callable[[Any], Any] = typing._strip_annotations  # type: ignore[attr-defined]
+        return {name: strip(hint) for name, hint in hints.items()}
 
     return set_name("get_type_hints", get_type_hints)
 

@@ -484,10 +484,15 @@ class Scheduler:
     def _deliver(self, seconds: float | None) -> None:
         """Wait for the next answer, for ``seconds`` at most, and give it to those that wait for it."""
         answer = self._run.host.wait(seconds)
-        self._now += answer.seconds
+        self._pass(answer.seconds)
         future = self.open.pop(answer.number, None)
         if future is not None:
             future._finish(answer.value, answer.error)
+
+    def _pass(self, seconds: float) -> None:
+        """Let time pass, also on the plan's clock."""
+        self._now += seconds
+        self._run.elapsed_ns += int(seconds * 1e9)
 
     # ------------------------------------------------------------------ tasks
 
@@ -604,6 +609,7 @@ class Scheduler:
             self._deliver(None if wake is None else min(max(wake - self._now, MIN_WAIT), MAX_WAIT))
         elif wake is not None and wake > self._now:
             self._run.host.sleep(min(wake - self._now, MAX_WAIT))
+            self._pass(wake - self._now)
             self._now = wake
         while self._timers and self._timers[0][0] <= self._now + 1e-9:
             heapq.heappop(self._timers)[2]._finish(None)
