@@ -304,6 +304,8 @@ class PlanTransformer(LanguagePolicy):
         of_class = not reads and node.attr in DEFINABLE_DUNDERS and not is_writable(node.attr)
         if not of_class and not (is_readable if reads else is_writable)(node.attr):
             self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; use other methods and attributes")
+        if node.attr == "__subclasses__" and not self._may_be_own_class(node.value):
+            self.error(node, "`.__subclasses__` belongs to Python or to the runtime; it is for classes of the plan alone")
         value = self._visited(node.value)
         if not reads:
             guard = "_writable_class_" if of_class else "_writable_"
@@ -311,6 +313,9 @@ class PlanTransformer(LanguagePolicy):
             return node
         guard = "_begin_" if node in self._begun else "_getattr_"
         return with_location(node, call_function(guard, value, ast.Constant(self._mangled(node.attr))))
+
+    def _may_be_own_class(self, owner: ast.expr) -> bool:
+        return isinstance(owner, ast.Name) and owner.id not in PREDEFINED_NAMES
 
     def _names_a_type(self, node: ast.Attribute) -> bool:
         """Return whether the node is ``type(x).__name__``, which error messages often print."""

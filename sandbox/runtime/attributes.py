@@ -161,7 +161,7 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     Field: split_names("compare default default_factory hash init kw_only metadata name repr type"),
     property: frozenset({"deleter", "getter", "setter"}),
     GeneratorType: frozenset({"close", "send", "throw"}),
-    CoroutineType: frozenset({"close"}),
+    CoroutineType: frozenset({"__await__", "close"}),
     AsyncGeneratorType: frozenset({"aclose", "asend", "athrow"}),
     MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),
     type({}.items()): frozenset({"isdisjoint"}),

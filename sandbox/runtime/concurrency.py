@@ -635,7 +635,9 @@ class _Asyncio:
         return self._scheduler.future_of(coro_or_future)
 
     def shield(self, arg: Any) -> Future:
-        return Gathering(self._scheduler, [self._scheduler.future_of(arg)])
+        inner, outer = self._scheduler.future_of(arg), Future(self._scheduler)
+        inner._when_done(lambda: outer._finish(inner._value, inner._error))
+        return outer
 
     def current_task(self) -> Future | None:
         return self._scheduler.current
@@ -1056,7 +1058,7 @@ for _kind, _name in ((ContextToken, "Token"), (PlanContext, "Context")):
 
 _QUEUE_NAMES: Final = split_names("qsize empty full put_nowait get_nowait put get task_done join")
 _FUTURE_NAMES: Final = split_names(
-    "add_done_callback cancel cancelled done exception get_name result set_name"
+    "__await__ add_done_callback cancel cancelled done exception get_name result set_name"
 )
 ALLOWED_ATTRIBUTES.update(
     {

@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import VISIBLE_TYPES, WRITERS, is_class, is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import VISIBLE_TYPES, WRITERS, is_class, is_plan_class, is_plan_function, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import ATOMS, Identities, copy_members
@@ -505,6 +505,11 @@ def _functools_members() -> Members:
                 wrapper.__annotations__ = wrapped.__annotations__
                 wrapper.__dict__.update(wrapped.__dict__)
             wrapper.__dict__["__wrapped__"] = wrapped
+        elif is_plan_class(type(wrapper)) and not is_class(wrapper) and type(wrapped) is types.FunctionType:
+            own = wrapped.__dict__ if is_plan_function(wrapped) else {}
+            for name, value in {**{name: getattr(wrapped, name) for name in _COPIED_NAMES}, **own}.items():
+                setattr(wrapper, name, value)
+            wrapper.__wrapped__ = wrapped
         return wrapper
 
     def total_ordering(cls: Any) -> Any:

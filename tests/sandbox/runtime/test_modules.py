@@ -30,7 +30,7 @@ PYENV = Path.home() / ".pyenv" / "versions"
 VERSIONS = ((3, 11), (3, 12), (3, 13))
 OWN = split_names(
     "ast asyncio concurrent concurrent.futures contextvars email http inspect large_language_model os sched sys "
-    "threading urllib weakref xml xml.etree zlib"
+    "threading urllib weakref xml xml.etree xml.sax zlib"
 )
 """Modules of which plans have only what they name."""
 
