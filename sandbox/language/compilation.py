@@ -136,13 +136,7 @@ def build_program(
     forms = ThreadForms() if any(b.module in THREAD_MODULES for b in given) else None
     keeps_annotations = reads_annotations([*every, *(alias for s in imported for alias in s.names)])
     transformer = PlanTransformer(
-        problems,
-        rebound,
-        own,
-        kept,
-        forms=forms,
-        annotates=not postponed,
-        keeps_annotations=keeps_annotations,
+        problems, rebound, own, kept, forms=forms, annotates=not postponed, keeps_annotations=keeps_annotations
     )
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:

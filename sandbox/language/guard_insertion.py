@@ -251,6 +251,17 @@ _WIDTH_DIGITS = 4
 """A format spec whose numbers have fewer digits than this cannot make a huge text."""
 
 
+_INSTEAD: dict[str, str] = {
+    **dict.fromkeys(
+        ("__code__", "__defaults__", "__kwdefaults__"), "inspect.signature(f).parameters tells names and defaults"
+    ),
+    "__closure__": "keep the value in an attribute of the function, or in an object",
+    "__globals__": "globals() gives the plan's own names to read",
+    "__traceback__": "traceback.format_exc() shows it",
+}
+"""What to write for attributes that models use, and plans lack."""
+
+
 class PlanTransformer(LanguagePolicy):
     """Checks one plan and inserts its guards in place.
 
@@ -303,9 +314,12 @@ class PlanTransformer(LanguagePolicy):
         reads = isinstance(node.ctx, ast.Load)
         of_class = not reads and node.attr in DEFINABLE_DUNDERS and not is_writable(node.attr)
         if not of_class and not (is_readable if reads else is_writable)(node.attr):
-            self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; use other methods and attributes")
+            hint = _INSTEAD.get(node.attr, "use other methods and attributes")
+            self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; {hint}")
         if node.attr == "__subclasses__" and not self._may_be_own_class(node.value):
-            self.error(node, "`.__subclasses__` belongs to Python or to the runtime; it is for classes of the plan alone")
+            self.error(
+                node, "`.__subclasses__` belongs to Python or to the runtime; it is for classes of the plan alone"
+            )
         value = self._visited(node.value)
         if not reads:
             guard = "_writable_class_" if of_class else "_writable_"
@@ -637,13 +651,20 @@ _READ_ANNOTATIONS = frozenset({"__annotations__", "get_type_hints", "signature"}
 
 
 def reads_annotations(nodes: Iterable[ast.AST]) -> bool:
-    """Return whether a plan may read the annotations of its functions. Others lose them, and need not spell them well."""
-    for node in nodes:
-        match node:
-            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name) | ast.Constant(value=str(name)):
-                if name in _READ_ANNOTATIONS:
-                    return True
-    return False
+    """Return whether a plan may read the annotations of its functions. Others lose them, whatever they say."""
+    return any(
+        getattr(node, field) in _READ_ANNOTATIONS
+        for node in nodes
+        if (field := _NAMING_FIELDS.get(type(node))) is not None
+    )
+
+
+_NAMING_FIELDS: dict[type[ast.AST], str] = {
+    ast.Attribute: "attr",
+    ast.Constant: "value",
+    ast.Name: "id",
+    ast.alias: "name",
+}
 
 
 def _with_annotation(decorator: ast.expr, arguments: ast.arguments) -> ast.expr:

@@ -65,6 +65,7 @@ class _Namespace(types.SimpleNamespace):
         text = super().__repr__()
         return "namespace" + text[len("SimpleNamespace") :] if type(self) is SimpleNamespace else text
 
+
 _Namespace.__name__ = "SimpleNamespace"
 SimpleNamespace: Any = mark_class(_Namespace, shared=True)
 
@@ -94,7 +95,10 @@ Guard: TypeAlias = Callable[[Any], Any]
 
 
 def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, dict[str, object]]:
-    """Return what plans get in place of a module's own members, by module. ``find_name`` looks a name of the plan up."""
+    """Return what plans get in place of a module's own members, by module.
+
+    ``find_name`` looks a name of the plan up.
+    """
     ignore_mark_in_protocols()
     return {
         "abc": dict(METACLASSES),
@@ -208,7 +212,7 @@ def _type_hints_reader(find_name: Callable[[str], Any]) -> Callable[..., dict[st
 def _annotations_of(obj: Any) -> dict[str, Any]:
     function = obj.__func__ if type(obj) is types.MethodType else obj
     if is_plan_function(function):
-        return function.__annotations__  # type: ignore[no-any-return]
+        return function.__annotations__
     if not is_own_class(obj):
         raise TypeError(f"get_type_hints is for functions and classes of the plan, not for {_shown_kind(obj)}")
     hints: dict[str, Any] = {}

@@ -302,7 +302,7 @@ def read_own(value: Any, name: str, texts: TextMethods) -> Any:
     if name == "__class__":
         return visible_type(value)
     if name in _OF_METACLASS and is_class(value) and not any(name in kind.__dict__ for kind in value.__mro__):
-        return partial(_OF_METACLASS[name], value)
+        return _BoundToClass(name, value)
     return _shown(value, name, getattr(value, name), texts)
 
 
@@ -326,6 +326,21 @@ def _register(kind: Any, subclass: Any) -> Any:
     if not all(base.__module__ in ("abc", "typing") for base in above):
         raise TypeError(f"register is for abstract classes of the plan alone; derive from {kind.__name__} instead")
     return metaclass.register(kind, subclass)
+
+
+class _BoundToClass:
+    """A method that a class of the plan has from its metaclass."""
+
+    __slots__ = ("_kind", "_name")
+
+    def __init__(self, name: str, kind: type) -> None:
+        self._name, self._kind = name, kind
+
+    def __call__(self, *args: Any) -> Any:
+        return _OF_METACLASS[self._name](self._kind, *args)
+
+    def __repr__(self) -> str:
+        return f"<method {self._name!r} of {self._kind.__name__!r}>"
 
 
 _OF_METACLASS: Final[dict[str, Callable[..., Any]]] = {

@@ -520,12 +520,13 @@ class _Shown(type):
 
 
 class _ShownFuture(_Shown):
-    def __call__(cls, *, loop: object = None) -> SetFuture:
+    def __call__(cls, *, loop: object = None) -> SetFuture:  # type: ignore[override]
         return SetFuture()
 
 
 def _shown(name: str, *kinds: type, by: type[_Shown] = _Shown) -> Any:
     return by(name, (), {"kinds": kinds, "__module__": "asyncio", "__class_getitem__": classmethod(GenericAlias)})
+
 
 _WHEN: Final = ("FIRST_COMPLETED", "FIRST_EXCEPTION", "ALL_COMPLETED")
 
@@ -540,11 +541,11 @@ _MADE: Final[dict[str, type]] = {
     "Semaphore": Semaphore,
     "TaskGroup": TaskGroup,
 }
-_FUNCTIONS: Final = (
+_FUNCTIONS: Final = split_names(
     "all_tasks as_completed create_task current_task ensure_future gather get_event_loop get_running_loop iscoroutine "
     "iscoroutinefunction isfuture new_event_loop run set_event_loop shield sleep timeout timeout_at to_thread wait "
     "wait_for"
-).split()
+)
 _CONSTANTS: Final[dict[str, object]] = {
     "CancelledError": CancelledError,
     "AbstractEventLoop": _shown("AbstractEventLoop", EventLoop),
@@ -1071,7 +1072,8 @@ ALLOWED_ATTRIBUTES.update(
         ),
         Runner: split_names("get_loop run"),
         DoneAndNotDoneFutures: split_names("_asdict _fields count done index not_done"),
-        PoolFuture: _FUTURE_NAMES - {"get_name", "set_name"} | split_names("running set_exception set_result set_running_or_notify_cancel"),
+        PoolFuture: _FUTURE_NAMES - {"get_name", "set_name"}
+        | split_names("running set_exception set_result set_running_or_notify_cancel"),
         MutualLock: split_names("acquire release locked"),
         Semaphore: split_names("acquire release locked"),
         Event: split_names("is_set set clear wait"),

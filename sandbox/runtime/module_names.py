@@ -76,8 +76,8 @@ _MEMBERS: dict[str, str] = {
         "ParsingError RawConfigParser"
     ),
     "contextlib": (
-        "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator ExitStack aclosing asynccontextmanager closing contextmanager "
-        "nullcontext redirect_stderr redirect_stdout suppress"
+        "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator ExitStack aclosing "
+        "asynccontextmanager closing contextmanager nullcontext redirect_stderr redirect_stdout suppress"
     ),
     "contextvars": "Context ContextVar Token copy_context",
     "copy": "Error copy deepcopy error",
@@ -188,8 +188,8 @@ _MEMBERS: dict[str, str] = {
     ),
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
-        "byteorder exc_info exception exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
-        "setrecursionlimit stderr stdout version version_info"
+        "byteorder exc_info exception exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode "
+        "platform setrecursionlimit stderr stdout version version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
@@ -304,9 +304,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         _MACHINE: "formatdate localtime make_msgid",
         _DOOR: "collapse_rfc2231_value decode_params decode_rfc2231 encode_rfc2231 unquote",
     },
-    "functools": {
-        _DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias",
-    },
+    "functools": {_DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias"},
     "gzip": {_FILES: "BadGzipFile GzipFile open"},
     "hashlib": {_SLOW: "pbkdf2_hmac scrypt", _FILES: "file_digest"},
     "hmac": {_DOOR: "HMAC digest_size trans_36 trans_5C"},
@@ -414,6 +412,7 @@ _NO_PROCESSES = "plans start no processes and no threads"
 
 
 _HINTS = {
+    "re.Scanner": "; join the patterns as named groups, and ask each match of re.finditer for its lastgroup",
     "threading": "; for calls at the same time, write each(agent.f, xs) or use ThreadPoolExecutor",
     "xml.etree.ElementTree": "; read a text with fromstring",
 }
@@ -421,7 +420,7 @@ _HINTS = {
 
 def missing_member(module: str, name: str) -> str:
     """Say that a module of plans lacks a member, what it has, and what to use where it would be for files."""
-    hint = f"; {NO_FILES}" if module in _FILE_MODULES else _HINTS.get(module, "")
+    hint = f"; {NO_FILES}" if module in _FILE_MODULES else _HINTS.get(f"{module}.{name}", _HINTS.get(module, ""))
     return f"has no `{name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}{hint}"
 
 

@@ -184,5 +184,13 @@ VISIBLE_TYPES |= {
     ipaddress.IPv4Network,
     ipaddress.IPv6Network,
 }
-VISIBLE_TYPES |= {bytearray, memoryview, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone}
+VISIBLE_TYPES |= {
+    bytearray,
+    memoryview,
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    datetime.timedelta,
+    datetime.timezone,
+}
 VISIBLE_TYPES |= {pathlib.PurePosixPath, pathlib.PureWindowsPath, decimal.Decimal, Fraction, uuid.UUID, ChainMap}

@@ -30,7 +30,14 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import VISIBLE_TYPES, WRITERS, is_class, is_plan_class, is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import (
+    VISIBLE_TYPES,
+    WRITERS,
+    is_class,
+    is_plan_class,
+    is_plan_function,
+    mark_class,
+)
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import ATOMS, Identities, copy_members
@@ -114,8 +121,8 @@ class ModuleMaker:
         output: OutputStream,
         errors: OutputStream,
     ) -> None:
-        """``functions`` are ``ask_llm``, ``literal_eval``, ``context``, which guards a context manager, ``find_name``, which looks
-        a name of the plan up, and ``require_no_limit``, which stops the plan if a limit is behind an error.
+        """``functions`` are ``ask_llm``, ``literal_eval``, ``context``, which guards a context manager, ``find_name``,
+        which looks a name of the plan up, and ``require_no_limit``, which stops the plan if a limit is behind an error.
         """
         self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
         self._getattr, self._functions = guarded_getattr, functions
@@ -313,7 +320,10 @@ class ModuleMaker:
             """Raise SystemExit, which ends the plan."""
             raise SystemExit(*status)
 
-        return _named(exception, exc_info, exit, getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._errors}
+        return _named(exception, exc_info, exit, getrecursionlimit, setrecursionlimit) | {
+            "stdout": self._output,
+            "stderr": self._errors,
+        }
 
     def _uuid_members(self) -> Members:
         generator, clock = self._run.generator, self._clock
@@ -599,7 +609,7 @@ class SingleDispatchMethod:
         def method(*args: Any, **named: Any) -> Any:
             if not args:
                 raise TypeError(f"{_name(self._dispatch._default)} requires at least 1 positional argument")
-            return self._dispatch.dispatch(type(args[0])).__get__(obj, cls)(*args, **named)  # type: ignore[attr-defined]
+            return self._dispatch.dispatch(type(args[0])).__get__(obj, cls)(*args, **named)
 
         return set_name(_name(self._dispatch._default), method)
 

@@ -113,9 +113,8 @@ CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
 
 PLAIN_BUILTINS = split_names(
     "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float "
-    "frozenset hex int isinstance issubclass iter len list map max memoryview min next oct ord range repr reversed round "
-    "set slice "
-    "sorted str sum tuple zip"
+    "frozenset hex int isinstance issubclass iter len list map max memoryview min next oct ord range repr reversed "
+    "round set slice sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 

@@ -1,5 +1,6 @@
-"""``string.Formatter``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans: no attribute is read past the guard,
-and no file.
+"""``string.Formatter``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
+
+No attribute is read past the guard, and no file.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.names import is_readable
 from codeplan.untrusted.texts import with_article
+
 
 def _replace_all(text: str, entities: Any) -> str:
     for key, value in entities.items():
