@@ -579,7 +579,7 @@ class PlanTransformer(LanguagePolicy):
         """Drop the annotation, except in a class, whose fields it declares."""
         if self._scopes[-1].kind == "class" and isinstance(node.target, ast.Name):
             if not self._annotates:
-                node.annotation = _marker(node.annotation) or _as_text(node.annotation)
+                node.annotation = _as_text(node.annotation)
             return self.node_contents_visit(node)
         if node.value is None:
             return with_location(node, ast.Pass())
@@ -627,19 +627,6 @@ class PlanTransformer(LanguagePolicy):
         for case in reversed(node.cases):
             chain = [with_location(case.pattern, ast.If(_case_test(case, subject), case.body, chain))]
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
-
-
-_MARKERS = frozenset({"ClassVar", "InitVar", "KW_ONLY"})
-"""What makes of a field of a dataclass something else, even where annotations are texts."""
-
-
-def _marker(annotation: ast.expr) -> ast.expr | None:
-    """Return the marker of ``ClassVar[…]`` and the like alone: ``dataclass`` knows it by its value."""
-    head = annotation.value if isinstance(annotation, ast.Subscript) else annotation
-    match head:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name) if name in _MARKERS:
-            return head
-    return None
 
 
 def _as_text(annotation: ast.expr) -> ast.expr:

@@ -13,9 +13,10 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
@@ -274,9 +275,30 @@ def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     """``dataclasses.dataclass`` for a class of the plan."""
 
     def decorate(kind: Any) -> Any:
-        return dataclasses.dataclass(require_own_class(kind, "dataclass"), **options)
+        with _markers_known(require_own_class(kind, "dataclass")):
+            return dataclasses.dataclass(kind, **options)
 
     return decorate if cls is None else decorate(cls)
+
+
+_MARKER: typing.Final = re.compile(r"\s*(?:\w+\s*\.)?\s*(ClassVar|InitVar|KW_ONLY)\b")
+_MARKERS: typing.Final = {"ClassVar": typing.ClassVar, "InitVar": dataclasses.InitVar, "KW_ONLY": dataclasses.KW_ONLY}
+"""What makes of a field something else. Where annotations are texts, Python looks for it in the class's module."""
+
+
+@contextlib.contextmanager
+def _markers_known(kind: Any) -> Iterator[None]:
+    """Put the markers themselves in place of the annotations that name them in texts, meanwhile."""
+    annotations = kind.__dict__.get("__annotations__")  # noqa: RUF063  # not a copy
+    texts = annotations.items() if type(annotations) is dict else ()
+    marked = {n: (text, found[1]) for n, text in texts if type(text) is str and (found := _MARKER.match(text))}
+    for name, (_, marker) in marked.items():
+        annotations[name] = _MARKERS[marker]
+    try:
+        yield
+    finally:
+        for name, (text, _) in marked.items():
+            annotations[name] = text
 
 
 def _make_dataclass(

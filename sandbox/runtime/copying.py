@@ -30,7 +30,7 @@ from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.untrusted.values import NotKnownType
 
-ATOMS: Final[set[type]] = (
+_ATOMS: Final[frozenset[type]] = frozenset(
     {type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range, type, slice, property}
     | {datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, zoneinfo.ZoneInfo}
     | {
@@ -49,7 +49,10 @@ ATOMS: Final[set[type]] = (
     | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}
     | {partial, _lru_cache_wrapper}
 )
-"""Types whose values are their own copies. Modules add theirs."""
+"""Types whose values are their own copies."""
+
+PARTIALS: Final[set[type]] = set()
+"""The class of a plan's partial functions. Its module adds it."""
 
 _NOT_COPIED: Final = frozenset({CurrentRun, Scheduler})
 """What objects of the runtime hold, such as futures: a copy would know no end of the plan."""
@@ -84,7 +87,7 @@ def copy_members(identities: Identities) -> dict[str, object]:
 def _is_atom(kind: type) -> bool:
     if kind is ModuleFacade:
         raise TypeError("cannot pickle 'module' object")
-    return kind in ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
+    return kind in _ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
 
 
 def _shallow(value: Any) -> Any:
@@ -93,6 +96,8 @@ def _shallow(value: Any) -> Any:
         return value
     if kind in _COPIERS:
         return _COPIERS[kind](value)
+    if kind in PARTIALS:
+        return kind(value.func, *value.args, **value.keywords)
     hook = _own_hook(kind, "__copy__")
     if hook is not None:
         return hook(value)
@@ -127,6 +132,8 @@ class _DeepCopy:
             made = self._tuple(value, key)
         elif kind is frozenset:
             made = frozenset(map(self.of, value))
+        elif kind in PARTIALS:
+            made = kind(self.of(value.func), *self.of(value.args), **self.of(value.keywords))
         elif kind is array:
             made = array(value.typecode, value)
         else:

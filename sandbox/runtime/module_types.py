@@ -37,7 +37,7 @@ from fractions import Fraction
 from json import JSONDecodeError
 
 from codeplan.sandbox.runtime.classes import VISIBLE_TYPES
-from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
 
 
 def public_names(kind: type, *without: str) -> frozenset[str]:
@@ -184,6 +184,8 @@ VISIBLE_TYPES |= {
     ipaddress.IPv4Network,
     ipaddress.IPv6Network,
 }
+_OF_ITERTOOLS = (getattr(itertools, name) for name in ALLOWED_MODULES["itertools"])
+VISIBLE_TYPES |= {kind for kind in _OF_ITERTOOLS if isinstance(kind, type)}
 VISIBLE_TYPES |= {
     bytearray,
     memoryview,

@@ -40,7 +40,7 @@ from codeplan.sandbox.runtime.classes import (
 )
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
-from codeplan.sandbox.runtime.copying import ATOMS, Identities, copy_members
+from codeplan.sandbox.runtime.copying import PARTIALS, Identities, copy_members
 from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name, shown_exception
 from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
 from codeplan.sandbox.runtime.memory_modules import compression_members, mail_members, warnings_members
@@ -551,7 +551,7 @@ Partial.__name__ = Partial.__qualname__ = "partial"
 Partial.__module__ = "functools"
 ALLOWED_ATTRIBUTES[Partial] = frozenset({"args", "func", "keywords"})
 VISIBLE_TYPES.add(Partial)
-ATOMS.add(Partial)
+PARTIALS.add(Partial)
 
 
 def singledispatch(func: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,9 +25,8 @@ RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
 READABLE_DUNDERS = split_names(
-    "__abs__ __abstractmethods__ __add__ __and__ __annotations__ __base__ __bases__ __bool__ __bytes__ __call__ "
-    "__optional_keys__ __required_keys__ __total__ "
-    "__cause__ __ceil__ "
+    "__abs__ __abstractmethods__ __add__ __and__ __annotations__ __args__ __base__ __bases__ __bool__ __bytes__ "
+    "__call__ __cause__ __ceil__ __metadata__ __optional_keys__ __origin__ __required_keys__ __total__ "
     "__class__ __class_getitem__ __complex__ __contains__ __context__ __copy__ __dataclass_fields__ __deepcopy__ "
     "__delattr__ __delete__ __delitem__ __dict__ __dir__ __divmod__ __doc__ __enter__ __eq__ __exit__ __float__ "
     "__floor__ __floordiv__ __format__ __ge__ __get__ __getattr__ __getattribute__ __getitem__ __gt__ __hash__ "
@@ -44,7 +43,7 @@ READABLE_DUNDERS = split_names(
 """Names of the form ``__name__`` that a plan may read as an attribute. None leads to code, frames or modules."""
 
 DEFINABLE_DUNDERS = READABLE_DUNDERS - split_names(
-    "__abstractmethods__ __optional_keys__ __required_keys__ __total__ "
+    "__abstractmethods__ __args__ __metadata__ __optional_keys__ __origin__ __required_keys__ __total__ "
     "__base__ __bases__ __cause__ __class__ __context__ __dataclass_fields__ __dict__ __members__ __module__ __mro__ "
     "__name__ __notes__ __qualname__ __subclasses__ __wrapped__"
 )
