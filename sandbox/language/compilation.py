@@ -19,6 +19,7 @@ from codeplan.sandbox.language.guard_insertion import (
     find_imports,
     find_kept_calls,
     import_bindings,
+    reads_annotations,
 )
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names
 from codeplan.sandbox.language.parsing import (
@@ -130,15 +131,20 @@ def build_program(
     rebound = frozenset().union(*(f.binds for f in flows))
     postponed = any(isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in imported)
     own = bound_names(s for p in outline.parts for s in p.body)
-    kept = find_kept_calls(walk(*(s for p in outline.parts for s in p.body)))
+    every = walk(*(s for p in outline.parts for s in p.body))
+    kept = find_kept_calls(every)
     forms = ThreadForms() if any(b.module in THREAD_MODULES for b in given) else None
-    transformer = PlanTransformer(problems, rebound, own, kept, forms=forms, annotates=not postponed)
+    keeps_annotations = reads_annotations([*every, *(alias for s in imported for alias in s.names)])
+    transformer = PlanTransformer(
+        problems, rebound, own, kept, forms=forms, annotates=not postponed, keeps_annotations=keeps_annotations
+    )
     _check_solution(outline, problems)
     if len(outline.steps) > MAX_STEPS:
         problems.add(None, "size", f"the plan has {len(outline.steps):,} steps; write at most {MAX_STEPS:,}")
     shared = frozenset().union(*(f.deferred_reads.keys() | f.generator_names | f.outer_binds for f in flows))
-    if any(name in f.reads or name in f.deferred_reads for f in flows for name in ("eval", "locals")):
-        shared = rebound  # the text of an eval may read any variable
+    by_text = ("eval", "globals", "locals")
+    if keeps_annotations or any(name in f.reads or name in f.deferred_reads for f in flows for name in by_text):
+        shared = rebound  # a text may read any variable
     bodies = [(p, _transform_part(p, transformer, f, shared)) for p, f in zip(outline.parts, flows, strict=True)]
     if problems:
         return Program(())

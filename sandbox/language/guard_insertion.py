@@ -226,10 +226,14 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_Import = visit_ImportFrom = _import
 
     def visit_arg(self, node: ast.arg) -> VisitResult:
-        """Drop the annotation and check the name."""
-        node.annotation = None
+        """Drop the annotation, if the plan does not read it, and check the name."""
+        node.annotation = self._kept_annotation(node.annotation)
         self.check_name(node, node.arg)
         return node
+
+    def _kept_annotation(self, annotation: ast.expr | None) -> ast.expr | None:
+        """Return what is left of an annotation of a function."""
+        return None
 
 
 _GUARDED_OPERATORS: dict[type[ast.operator], str] = {
@@ -247,6 +251,17 @@ _WIDTH_DIGITS = 4
 """A format spec whose numbers have fewer digits than this cannot make a huge text."""
 
 
+_INSTEAD: dict[str, str] = {
+    **dict.fromkeys(
+        ("__code__", "__defaults__", "__kwdefaults__"), "inspect.signature(f).parameters tells names and defaults"
+    ),
+    "__closure__": "keep the value in an attribute of the function, or in an object",
+    "__globals__": "globals() gives the plan's own names to read",
+    "__traceback__": "traceback.format_exc() shows it",
+}
+"""What to write for attributes that models use, and plans lack."""
+
+
 class PlanTransformer(LanguagePolicy):
     """Checks one plan and inserts its guards in place.
 
@@ -254,7 +269,7 @@ class PlanTransformer(LanguagePolicy):
     ``begun`` the methods of the agent in calls that are begun and not waited for, beside those that stand so.
     ``forms`` makes second forms of functions for threads, if the plan may have some.
     ``annotates`` says that annotations in classes are evaluated, as they are without ``from __future__ import
-    annotations``.
+    annotations``; ``keeps_annotations`` says that functions keep theirs.
     """
 
     def __init__(
@@ -266,13 +281,20 @@ class PlanTransformer(LanguagePolicy):
         *,
         forms: ThreadForms | None = None,
         annotates: bool = True,
+        keeps_annotations: bool = False,
     ) -> None:
         super().__init__(problems)
+        self._keeps_annotations = keeps_annotations
         self._forms = forms
         self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
         self._matches = 0
         self._begun = set(begun)
+
+    def _kept_annotation(self, annotation: ast.expr | None) -> ast.expr | None:
+        if annotation is None or not self._keeps_annotations:
+            return None
+        return self._visited(annotation) if self._annotates else _as_text(annotation)
 
     @contextmanager
     def _scope(self, kind: str, name: str = "", binds: frozenset[str] = frozenset()) -> Iterator[None]:
@@ -292,7 +314,12 @@ class PlanTransformer(LanguagePolicy):
         reads = isinstance(node.ctx, ast.Load)
         of_class = not reads and node.attr in DEFINABLE_DUNDERS and not is_writable(node.attr)
         if not of_class and not (is_readable if reads else is_writable)(node.attr):
-            self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; use other methods and attributes")
+            hint = _INSTEAD.get(node.attr, "use other methods and attributes")
+            self.error(node, f"`.{node.attr}` belongs to Python or to the runtime; {hint}")
+        if node.attr == "__subclasses__" and not self._may_be_own_class(node.value):
+            self.error(
+                node, "`.__subclasses__` belongs to Python or to the runtime; it is for classes of the plan alone"
+            )
         value = self._visited(node.value)
         if not reads:
             guard = "_writable_class_" if of_class else "_writable_"
@@ -300,6 +327,9 @@ class PlanTransformer(LanguagePolicy):
             return node
         guard = "_begin_" if node in self._begun else "_getattr_"
         return with_location(node, call_function(guard, value, ast.Constant(self._mangled(node.attr))))
+
+    def _may_be_own_class(self, owner: ast.expr) -> bool:
+        return isinstance(owner, ast.Name) and owner.id not in PREDEFINED_NAMES
 
     def _names_a_type(self, node: ast.Attribute) -> bool:
         """Return whether the node is ``type(x).__name__``, which error messages often print."""
@@ -312,8 +342,11 @@ class PlanTransformer(LanguagePolicy):
 
     def visit_Subscript(self, node: ast.Subscript) -> VisitResult:
         """Guard item writes. Reads need no guard (see above)."""
+        writes = not isinstance(node.ctx, ast.Load)
+        if writes and isinstance(node.value, ast.Call) and is_name(node.value.func, "globals"):
+            self.error(node, "globals() is for reading; use a dict of your own")
         node = self.node_contents_visit(node)
-        if not isinstance(node.ctx, ast.Load):
+        if writes:
             node.value = with_location(node.value, call_function("_write_", node.value))
         return node
 
@@ -487,7 +520,8 @@ class PlanTransformer(LanguagePolicy):
         self._check_binding(node, node.name)
         self._check_type_parameters(node)
         node.decorator_list = [self._visited(_with_annotation(d, node.args)) for d in node.decorator_list]
-        decorators, node.decorator_list, node.returns = node.decorator_list, [], None
+        decorators, node.decorator_list = node.decorator_list, []
+        node.returns = self._kept_annotation(node.returns)
         node.args = self._visited(node.args)
         with self._scope("function", node.name, function_names(node)):
             node.body = self._visited_body(node.body)
@@ -545,7 +579,7 @@ class PlanTransformer(LanguagePolicy):
         """Drop the annotation, except in a class, whose fields it declares."""
         if self._scopes[-1].kind == "class" and isinstance(node.target, ast.Name):
             if not self._annotates:
-                node.annotation = with_location(node.annotation, ast.Constant(ast.unparse(node.annotation)))
+                node.annotation = _as_text(node.annotation)
             return self.node_contents_visit(node)
         if node.value is None:
             return with_location(node, ast.Pass())
@@ -595,9 +629,34 @@ class PlanTransformer(LanguagePolicy):
         return [with_location(node, ast.Assign([ast.Name(subject, ast.Store())], node.subject)), *chain]
 
 
+def _as_text(annotation: ast.expr) -> ast.expr:
+    return with_location(annotation, ast.Constant(ast.unparse(annotation)))
+
+
+_READ_ANNOTATIONS = frozenset({"__annotations__", "get_type_hints", "signature"})
+"""The names by which a plan reads the annotations of its functions."""
+
+
+def reads_annotations(nodes: Iterable[ast.AST]) -> bool:
+    """Return whether a plan may read the annotations of its functions. Others lose them, whatever they say."""
+    return any(
+        getattr(node, field) in _READ_ANNOTATIONS
+        for node in nodes
+        if (field := _NAMING_FIELDS.get(type(node))) is not None
+    )
+
+
+_NAMING_FIELDS: dict[type[ast.AST], str] = {
+    ast.Attribute: "attr",
+    ast.Constant: "value",
+    ast.Name: "id",
+    ast.alias: "name",
+}
+
+
 def _with_annotation(decorator: ast.expr, arguments: ast.arguments) -> ast.expr:
-    """Return ``@f.register`` as ``@f.register(int)``, with the annotation of the first parameter, which is dropped."""
-    first = next(iter([*arguments.posonlyargs, *arguments.args]), None)
+    """Return ``@f.register`` as ``@f.register(int)``, with the annotation of the first parameter after ``self``."""
+    first = next((a for a in [*arguments.posonlyargs, *arguments.args][:2] if a.annotation is not None), None)
     if first is None or first.annotation is None or not isinstance(decorator, ast.Attribute):
         return decorator
     if decorator.attr != "register":

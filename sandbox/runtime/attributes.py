@@ -10,6 +10,7 @@ import datetime
 import decimal
 import re
 import sys
+import typing
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from codeplan.sandbox.runtime.classes import (
     BASE_TYPES,
     CLASS_MARK,
     TYPE_TEXTS,
+    PlanType,
     TextMethods,
     is_class,
     is_own_super,
@@ -147,6 +149,10 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     set: public_names(set),
     frozenset: public_names(frozenset),
     bytearray: public_names(bytearray, *_GUARDED_BYTES),
+    memoryview: split_names(
+        "c_contiguous cast contiguous f_contiguous format itemsize nbytes ndim readonly release shape strides "
+        "suboffsets tobytes tolist toreadonly"
+    ),
     int: public_names(int, "from_bytes"),
     bool: public_names(bool, "from_bytes"),
     float: public_names(float),
@@ -157,7 +163,7 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     Field: split_names("compare default default_factory hash init kw_only metadata name repr type"),
     property: frozenset({"deleter", "getter", "setter"}),
     GeneratorType: frozenset({"close", "send", "throw"}),
-    CoroutineType: frozenset({"close"}),
+    CoroutineType: frozenset({"__await__", "close"}),
     AsyncGeneratorType: frozenset({"aclose", "asend", "athrow"}),
     MappingProxyType: frozenset({"copy", "get", "items", "keys", "values"}),
     type({}.items()): frozenset({"isdisjoint"}),
@@ -336,6 +342,9 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
         return read_admitted(value, name)
     if is_class(value):
         return _attribute_of_type(value, name, texts)
+    if name in _OF_ALIASES and kind in _ALIASES:
+        part = getattr(value, name)
+        return PlanType if part is type else part
     if kind is super and is_own_super(value):
         return read_own(value, name, texts)
     if issubclass(kind, Exception) and (name in _EXCEPTION_ATTRIBUTES or _is_plain_of_error(kind, name)):
@@ -354,6 +363,16 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     raise AttributeError(f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object has no attribute '{name}'{hint}")
 
 
+_OF_ALIASES = split_names("__args__ __metadata__ __origin__")
+_ALIASES = frozenset(
+    type(kind)
+    for kind in (
+        *(list[int], int | str, typing.List[int], typing.Literal[1], typing.Callable[[], int]),  # noqa: UP006
+        *(typing.Annotated[int, 1], typing.Union[int, typing.TypeVar("T")]),  # noqa: UP007
+    )
+)
+"""The types of ``list[int]``, ``int | str`` and their like, whose parts a plan gave."""
+
 _EXCEPTION_ATTRIBUTES = split_names(
     "__cause__ __context__ __notes__ add_note args derive exceptions message split subgroup with_traceback"
 )
@@ -369,6 +388,8 @@ def _function_attribute(value: Any, name: str) -> object:
     function = value.__func__ if type(value) is MethodType else value
     if is_plan_function(function) and name in function.__dict__:
         return function.__dict__[name]
+    if is_plan_function(function) and name == "__annotations__":
+        return function.__annotations__
     raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
 
 

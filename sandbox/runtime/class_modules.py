@@ -7,36 +7,68 @@ may change its own classes, and never those of the runtime.
 from __future__ import annotations
 
 import abc
+import ast
+import collections.abc
 import contextlib
 import dataclasses
 import functools
 import inspect
+import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import (
     ENUM_CLASSES,
     METACLASSES,
     RUNTIME_BASES,
+    VISIBLE_TYPES,
     PlanType,
     ignore_mark_in_protocols,
     is_class,
     is_own_class,
     is_plan_class,
+    is_plan_function,
     mark_class,
     require_definable,
 )
-from codeplan.sandbox.runtime.guards import ExitFunction, set_name, show_as
+from codeplan.sandbox.runtime.guards import AsyncExitFunction, ExitFunction, set_name, show_as
+from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
 
-RUNTIME_BASES.update({abc.ABC, contextlib.AbstractContextManager})
+_ABSTRACT_BASES = split_names(
+    "AsyncGenerator AsyncIterable AsyncIterator Awaitable Callable Collection Container Generator Hashable ItemsView "
+    "Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet Reversible Sequence Set "
+    "Sized ValuesView"
+)
+"""Classes of ``collections.abc`` from which plans may derive: what they add calls the methods that the plan wrote."""
 
-SimpleNamespace = mark_class(type("namespace", (types.SimpleNamespace,), {}), shared=True)
-"""An object with attributes that a plan may write."""
+RUNTIME_BASES.update({abc.ABC, contextlib.AbstractAsyncContextManager, contextlib.AbstractContextManager})
+RUNTIME_BASES.update(getattr(collections.abc, name) for name in _ABSTRACT_BASES)
+_ON_VIEWS = split_names("isdisjoint")
+ALLOWED_ATTRIBUTES[typing.ParamSpec] = split_names("__name__ args kwargs")
+ALLOWED_ATTRIBUTES[typing.TypeVar] = split_names("__name__")
+ALLOWED_ATTRIBUTES[collections.abc.ItemsView] = ALLOWED_ATTRIBUTES[collections.abc.KeysView] = _ON_VIEWS
+VISIBLE_TYPES |= {collections.abc.ItemsView, collections.abc.KeysView, collections.abc.ValuesView}
+
+
+class _Namespace(types.SimpleNamespace):
+    """An object with attributes that a plan may write."""
+
+    def __getattr__(self, name: str) -> Any:
+        kind = "types.SimpleNamespace" if type(self) is SimpleNamespace else type(self).__name__
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        text = super().__repr__()
+        return "namespace" + text[len("SimpleNamespace") :] if type(self) is SimpleNamespace else text
+
+
+_Namespace.__name__ = "SimpleNamespace"
+SimpleNamespace: Any = mark_class(_Namespace, shared=True)
 
 
 class _NamedTupleMaker:
@@ -63,12 +95,19 @@ Guard: TypeAlias = Callable[[Any], Any]
 """Makes, of a context manager, one that hides no end of the plan."""
 
 
-def class_members(guard: Guard) -> dict[str, dict[str, object]]:
-    """Return what plans get in place of a module's own members, by module."""
+def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, dict[str, object]]:
+    """Return what plans get in place of a module's own members, by module.
+
+    ``find_name`` looks a name of the plan up.
+    """
     ignore_mark_in_protocols()
     return {
         "abc": dict(METACLASSES),
-        "contextlib": {"ContextDecorator": _context_decorator(guard), "ExitStack": _exit_stack(guard)},
+        "contextlib": {
+            "AsyncExitStack": _async_exit_stack(guard),
+            "ContextDecorator": _context_decorator(guard),
+            "ExitStack": _exit_stack(guard),
+        },
         "dataclasses": {
             "asdict": set_name("asdict", _asdict),
             "astuple": set_name("astuple", _astuple),
@@ -80,7 +119,7 @@ def class_members(guard: Guard) -> dict[str, dict[str, object]]:
         "typing": {
             "NamedTuple": NAMED_TUPLE,
             "get_origin": set_name("get_origin", _get_origin),
-            "get_type_hints": set_name("get_type_hints", _get_type_hints),
+            "get_type_hints": _type_hints_reader(find_name),
         },
     }
 
@@ -119,45 +158,147 @@ def _exit_stack(guard: Guard) -> type:
     return ExitStack
 
 
+def _async_exit_stack(guard: Guard) -> type:
+    class AsyncExitStack(contextlib.AsyncExitStack):
+        """A stack of guarded contexts, of both kinds."""
+
+        def enter_context(self, cm: Any) -> Any:
+            return super().enter_context(guard(cm))
+
+        async def enter_async_context(self, cm: Any) -> Any:
+            return await super().enter_async_context(guard(cm))
+
+        def push(self, exit: Any) -> Any:
+            """Push a context, or a function that is called like ``__exit__``."""
+            super().push(guard(exit if hasattr(type(exit), "__exit__") else ExitFunction(exit)))
+            return exit
+
+        def push_async_exit(self, exit: Any) -> Any:
+            """Push an asynchronous context, or a function that is awaited like ``__aexit__``."""
+            super().push_async_exit(guard(exit if hasattr(type(exit), "__aexit__") else AsyncExitFunction(exit)))
+            return exit
+
+    show_as("contextlib", AsyncExitStack)
+    ALLOWED_ATTRIBUTES[AsyncExitStack] = split_names(
+        "aclose callback enter_async_context enter_context pop_all push push_async_callback push_async_exit"
+    )
+    return AsyncExitStack
+
+
 def _get_origin(tp: Any, /) -> Any:
     """``typing.get_origin``; that of ``type[X]`` is ``type`` as plans see it."""
     origin = typing.get_origin(tp)
     return PlanType if origin is type else origin
 
 
-def _get_type_hints(
-    obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False
-) -> dict[str, Any]:
-    """``typing.get_type_hints`` of a class; an annotation that is a text stays one, unless it names a builtin type."""
+def _type_hints_reader(find_name: Callable[[str], Any]) -> Callable[..., dict[str, Any]]:
+    def get_type_hints(
+        obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False
+    ) -> dict[str, Any]:
+        """``typing.get_type_hints`` of a function or a class of the plan."""
+        names = {**(globalns if type(globalns) is dict else {}), **(localns if type(localns) is dict else {})}
+
+        def find(name: str) -> Any:
+            return names[name] if name in names else find_name(name)
+
+        hints = {name: _hint(value, find) for name, value in _annotations_of(obj).items()}
+        if include_extras:
+            return hints
+        strip: Callable[[Any], Any] = typing._strip_annotations  # type: ignore[attr-defined]
+        return {name: strip(hint) for name, hint in hints.items()}
+
+    return set_name("get_type_hints", get_type_hints)
+
+
+def _annotations_of(obj: Any) -> dict[str, Any]:
+    function = obj.__func__ if type(obj) is types.MethodType else obj
+    if is_plan_function(function):
+        return function.__annotations__
+    if not is_own_class(obj):
+        raise TypeError(f"get_type_hints is for functions and classes of the plan, not for {_shown_kind(obj)}")
     hints: dict[str, Any] = {}
-    if type(obj) in (types.FunctionType, types.MethodType):
-        raise TypeError("get_type_hints is for classes: annotations of functions are not kept; annotate a dataclass")
-    for kind in reversed(require_own_class(obj, "get_type_hints").__mro__):
+    for kind in reversed(obj.__mro__):
         hints |= inspect.get_annotations(kind) if is_plan_class(kind) else {}
-    hints = {n: _NAMED_TYPES.get(h, h) if type(h) is str else type(None) if h is None else h for n, h in hints.items()}
-    if include_extras:
-        return hints
-    return {n: h.__origin__ if typing.get_origin(h) is typing.Annotated else h for n, h in hints.items()}
+    return hints
 
 
-_NAMED_TYPES = {kind.__name__: kind for kind in (bool, bytes, complex, dict, float, int, list, set, str, tuple)}
+_MAX_ANNOTATION: typing.Final = 1_000
+"""Characters of an annotation that is a text."""
+
+
+def _hint(value: Any, find: Callable[[str], Any]) -> Any:
+    """Return what an annotation means. Raises: NameError, SyntaxError: a text means nothing."""
+    if value is None:
+        return type(None)
+    if type(value) is not str:
+        return value
+    if len(value) > _MAX_ANNOTATION:
+        raise SyntaxError("this annotation is too long")
+    meant = _meaning(ast.parse(value.strip(), mode="eval").body, find)
+    return type(None) if meant is None else meant
+
+
+def _meaning(node: ast.AST, find: Callable[[str], Any]) -> Any:
+    """Return the type that an annotation's tree means: names, subscripts and unions of them; nothing is called."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(id=name):
+            return find(name)
+        case ast.Attribute(value=ast.Name(id=module), attr=name) if type(found := find(module)) is ModuleFacade:
+            if name not in found.members:
+                raise AttributeError(f"module '{module}' has no attribute '{name}'")
+            return found.members[name]
+        case ast.Subscript(value=of, slice=index):
+            return _meaning(of, find)[_meaning(index, find)]
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _meaning(left, find) | _meaning(right, find)
+        case ast.Tuple(elts=parts):
+            return tuple(_meaning(part, find) for part in parts)
+        case ast.List(elts=parts):
+            return [_meaning(part, find) for part in parts]
+    raise SyntaxError("an annotation that is a text is made of names, brackets and |")
 
 
 def require_own_class(kind: Any, function: str) -> Any:
     """Return a class of the plan. Raises TypeError for any other value; ``function`` is for the message."""
     if not is_own_class(kind):
-        shown = kind.__name__ if is_class(kind) else with_article(type(kind).__name__)
-        raise TypeError(f"{function} is for classes of the plan only, not {shown}")
+        raise TypeError(f"{function} is for classes of the plan only, not {_shown_kind(kind)}")
     return kind
+
+
+def _shown_kind(value: Any) -> str:
+    return value.__name__ if is_class(value) else with_article(type(value).__name__)
 
 
 def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     """``dataclasses.dataclass`` for a class of the plan."""
 
     def decorate(kind: Any) -> Any:
-        return dataclasses.dataclass(require_own_class(kind, "dataclass"), **options)
+        with _markers_known(require_own_class(kind, "dataclass")):
+            return dataclasses.dataclass(kind, **options)
 
     return decorate if cls is None else decorate(cls)
+
+
+_MARKER: typing.Final = re.compile(r"\s*(?:\w+\s*\.)?\s*(ClassVar|InitVar|KW_ONLY)\b")
+_MARKERS: typing.Final = {"ClassVar": typing.ClassVar, "InitVar": dataclasses.InitVar, "KW_ONLY": dataclasses.KW_ONLY}
+"""What makes of a field something else. Where annotations are texts, Python looks for it in the class's module."""
+
+
+@contextlib.contextmanager
+def _markers_known(kind: Any) -> Iterator[None]:
+    """Put the markers themselves in place of the annotations that name them in texts, meanwhile."""
+    annotations = kind.__dict__.get("__annotations__")  # noqa: RUF063  # not a copy
+    texts = annotations.items() if type(annotations) is dict else ()
+    marked = {n: (text, found[1]) for n, text in texts if type(text) is str and (found := _MARKER.match(text))}
+    for name, (_, marker) in marked.items():
+        annotations[name] = _MARKERS[marker]
+    try:
+        yield
+    finally:
+        for name, (text, _) in marked.items():
+            annotations[name] = text
 
 
 def _make_dataclass(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import enum
 import typing
+from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
@@ -246,16 +247,10 @@ class _MetaclassName:
         return f"<class {self.name!r}>"
 
 
-def _metaclass_names() -> dict[str, _MetaclassName]:
-    import abc
-
-    return {
-        "ABCMeta": _MetaclassName("abc.ABCMeta", abc.ABCMeta),
-        "EnumMeta": _MetaclassName("enum.EnumMeta", PlanEnumType),
-    }
-
-
-METACLASSES: Final = _metaclass_names()
+METACLASSES: Final = {
+    "ABCMeta": _MetaclassName("abc.ABCMeta", ABCMeta),
+    "EnumMeta": _MetaclassName("enum.EnumMeta", PlanEnumType),
+}
 
 
 def build_class(body: Callable[..., CellType | None], name: str, /, *bases: Any, **keywords: Any) -> Any:
@@ -288,8 +283,8 @@ def _is_allowed_base(base: Any) -> bool:
     return known or is_plan_class(origin) or issubclass(origin, Exception)
 
 
-_ALIAS_TYPES: Final = frozenset({type(list[int]), type(typing.List[int])})  # noqa: UP006
-"""The types of ``list[int]``, ``List[int]`` and ``Generic[T]``."""
+_ALIAS_TYPES: Final = frozenset({type(list[int]), type(typing.List), type(typing.List[int])})  # noqa: UP006
+"""The types of ``list[int]``, ``List``, ``List[int]`` and ``Generic[T]``."""
 
 TYPE_TEXTS: Final = frozenset({"__doc__", "__module__", "__name__", "__qualname__"})
 """Texts of a class or a function that any plan may read."""
@@ -306,7 +301,54 @@ def read_own(value: Any, name: str, texts: TextMethods) -> Any:
     """Read an attribute of a plan's object or class, or of ``super()``. ``name`` is readable."""
     if name == "__class__":
         return visible_type(value)
+    if name in _OF_METACLASS and is_class(value) and not any(name in kind.__dict__ for kind in value.__mro__):
+        return _BoundToClass(name, value)
     return _shown(value, name, getattr(value, name), texts)
+
+
+def _subclasses(kind: Any) -> list[type]:
+    """``kind.__subclasses__()``: the plan's own classes among them. Raises: AttributeError: ``kind`` is not one."""
+    if not is_own_class(kind):
+        raise AttributeError(f"'__subclasses__' is for classes of the plan, not for {kind.__name__}")
+    return [below for below in type.__subclasses__(kind) if is_own_class(below)]
+
+
+def _mro(kind: Any) -> list[type]:
+    return list(_shown_bases(kind.__mro__))
+
+
+def _register(kind: Any, subclass: Any) -> Any:
+    """``kind.register(subclass)``. Raises: TypeError: it would change what a class of Python's counts as its own."""
+    metaclass: Any = type(kind)
+    if not issubclass(metaclass, ABCMeta):
+        raise AttributeError(f"type object '{kind.__name__}' has no attribute 'register'")
+    above = (base for base in kind.__mro__ if type(base) is not type and not is_own_class(base))
+    if not all(base.__module__ in ("abc", "typing") for base in above):
+        raise TypeError(f"register is for abstract classes of the plan alone; derive from {kind.__name__} instead")
+    return metaclass.register(kind, subclass)
+
+
+class _BoundToClass:
+    """A method that a class of the plan has from its metaclass."""
+
+    __slots__ = ("_kind", "_name")
+
+    def __init__(self, name: str, kind: type) -> None:
+        self._name, self._kind = name, kind
+
+    def __call__(self, *args: Any) -> Any:
+        return _OF_METACLASS[self._name](self._kind, *args)
+
+    def __repr__(self) -> str:
+        return f"<method {self._name!r} of {self._kind.__name__!r}>"
+
+
+_OF_METACLASS: Final[dict[str, Callable[..., Any]]] = {
+    "__subclasses__": _subclasses,
+    "mro": _mro,
+    "register": _register,
+}
+"""What a class has from its metaclass, as plans get it."""
 
 
 def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:

@@ -6,12 +6,13 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from types import CoroutineType, FunctionType, GenericAlias, MethodType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import RUNTIME_BASES, mark_class
 from codeplan.sandbox.runtime.guards import set_name, show_as
 from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.sandbox.runtime.object_modules import is_coroutine_function
 from codeplan.sandbox.runtime.scheduling import (
     MAX_OPEN_CALLS,
     CancelledError,
@@ -22,6 +23,7 @@ from codeplan.sandbox.runtime.scheduling import (
     PlanTask,
     PoolFuture,
     Scheduler,
+    SetFuture,
     await_it,
     seconds_of,
 )
@@ -340,6 +342,8 @@ class TaskGroup:
         if not self._is_inside:
             raise RuntimeError("TaskGroup has not been entered")
         task = self._scheduler.future_of(coro)
+        if name is not None:
+            task.set_name(name)
         self._tasks.append(task)
         task._when_done(lambda: self._take(task))
         return task
@@ -432,6 +436,98 @@ class CompletedFutures:
         return future
 
 
+class EventLoop:
+    """As the loop of ``asyncio`` that runs a plan's coroutines."""
+
+    def __init__(self, scheduler: Scheduler, module: _Asyncio) -> None:
+        self._scheduler, self._module, self._is_closed = scheduler, module, False
+
+    def __repr__(self) -> str:
+        return f"<EventLoop running={self.is_running()} closed={self._is_closed} debug=False>"
+
+    def create_future(self) -> SetFuture:
+        """A future to which the plan gives a value."""
+        return SetFuture()
+
+    def create_task(self, coro: Any, *, name: object = None, context: object = None) -> Future:
+        """As ``asyncio.create_task``."""
+        return self._module.create_task(coro, name=name)
+
+    def run_in_executor(self, executor: ThreadPoolExecutor | None, func: Any, /, *args: Any) -> Future:
+        """Begin a call of the agent; call any other function at once. Its value or its error is that of the future."""
+        pool = type(executor) is ThreadPoolExecutor
+        begun = executor.submit(func, *args) if pool and executor else self._scheduler.begin_in_pool(func, args, {})
+        future = Future(self._scheduler)
+        begun._when_done(lambda: future._finish(begun._value, begun._error))
+        return future
+
+    def run_until_complete(self, future: Any) -> Any:
+        """As ``asyncio.run``."""
+        if self._is_closed:
+            raise RuntimeError("Event loop is closed")
+        return self._module.run(future)
+
+    def time(self) -> float:
+        """Seconds on the plan's clock."""
+        return self._scheduler.time()
+
+    def is_running(self) -> bool:
+        """Whether a coroutine runs."""
+        return self._scheduler.current is not None
+
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Close it. Raises: RuntimeError: a coroutine runs."""
+        if self.is_running():
+            raise RuntimeError("Cannot close a running event loop")
+        self._is_closed = True
+
+
+class Runner:
+    """As ``asyncio.Runner``."""
+
+    def __init__(self, module: _Asyncio) -> None:
+        self._module = module
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave nothing behind: every run ends what it began."""
+
+    def run(self, coro: Any, *, context: object = None) -> Any:
+        """As ``asyncio.run``."""
+        return self._module.run(coro)
+
+    def get_loop(self) -> EventLoop:
+        """Its loop."""
+        return self._module.get_event_loop()
+
+
+class _Shown(type):
+    """Makes a class as plans see it, for annotations and for ``isinstance``. ``kinds`` are those of its objects."""
+
+    kinds: tuple[type, ...]
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return issubclass(type(value), cls.kinds) and type(value) is not PoolFuture
+
+    def __call__(cls, *args: object, **named: object) -> Any:
+        raise TypeError(f"a plan makes no {cls.__name__} by its class")
+
+
+class _ShownFuture(_Shown):
+    def __call__(cls, *, loop: object = None) -> SetFuture:  # type: ignore[override]
+        return SetFuture()
+
+
+def _shown(name: str, *kinds: type, by: type[_Shown] = _Shown) -> Any:
+    return by(name, (), {"kinds": kinds, "__module__": "asyncio", "__class_getitem__": classmethod(GenericAlias)})
+
+
 _WHEN: Final = ("FIRST_COMPLETED", "FIRST_EXCEPTION", "ALL_COMPLETED")
 
 _MADE: Final[dict[str, type]] = {
@@ -445,25 +541,19 @@ _MADE: Final[dict[str, type]] = {
     "Semaphore": Semaphore,
     "TaskGroup": TaskGroup,
 }
-_FUNCTIONS: Final = (
-    *(
-        "as_completed",
-        "create_task",
-        "current_task",
-        "ensure_future",
-        "gather",
-        "iscoroutine",
-        "run",
-        "shield",
-        "sleep",
-    ),
-    *("timeout", "to_thread", "wait", "wait_for"),
+_FUNCTIONS: Final = split_names(
+    "all_tasks as_completed create_task current_task ensure_future gather get_event_loop get_running_loop iscoroutine "
+    "iscoroutinefunction isfuture new_event_loop run set_event_loop shield sleep timeout timeout_at to_thread wait "
+    "wait_for"
 )
 _CONSTANTS: Final[dict[str, object]] = {
     "CancelledError": CancelledError,
+    "AbstractEventLoop": _shown("AbstractEventLoop", EventLoop),
+    "Future": _shown("Future", Future, by=_ShownFuture),
     "InvalidStateError": InvalidStateError,
     "QueueEmpty": QueueEmpty,
     "QueueFull": QueueFull,
+    "Task": _shown("Task", Future),  # a call that was begun is one, too
     "TimeoutError": TimeoutError,
     **{name: name for name in _WHEN},
 }
@@ -490,12 +580,13 @@ class _Asyncio:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
+        self._loop: EventLoop | None = None
 
     def members(self) -> dict[str, object]:
         """The members of the module, by name."""
         made = {name: _maker(name, kind, self._scheduler) for name, kind in _MADE.items()}
         own = {name: _function(name, getattr(self, name)) for name in _FUNCTIONS}
-        return {**made, **own, **_CONSTANTS}
+        return {**made, **own, "Runner": set_name("Runner", lambda **_: Runner(self)), **_CONSTANTS}
 
     def run(self, main: Any, *, debug: object = None) -> Any:
         if not (isinstance(main, Future) or hasattr(type(main), "__await__")):
@@ -511,13 +602,43 @@ class _Asyncio:
         return Gathering(self._scheduler, parts, errors_are_values=bool(return_exceptions))
 
     def create_task(self, coro: Any, *, name: object = None, context: object = None) -> Future:
-        return self._scheduler.future_of(coro)
+        task = self._scheduler.future_of(coro)
+        if name is not None:
+            task.set_name(name)
+        return task
+
+    def all_tasks(self, loop: object = None) -> set[Future]:
+        return set(self._scheduler.tasks)
+
+    def get_running_loop(self) -> EventLoop:
+        if self._scheduler.current is None:
+            raise RuntimeError("no running event loop")
+        return self.get_event_loop()
+
+    def get_event_loop(self) -> EventLoop:
+        if self._loop is None or self._loop.is_closed():
+            self._loop = self.new_event_loop()
+        return self._loop
+
+    def new_event_loop(self) -> EventLoop:
+        return EventLoop(self._scheduler, self)
+
+    def set_event_loop(self, loop: object) -> None:
+        self._loop = loop if type(loop) is EventLoop else None
+
+    def iscoroutinefunction(self, func: Any) -> bool:
+        return is_coroutine_function(func)
+
+    def isfuture(self, obj: Any) -> bool:
+        return isinstance(obj, Future)
 
     def ensure_future(self, coro_or_future: Any) -> Future:
         return self._scheduler.future_of(coro_or_future)
 
     def shield(self, arg: Any) -> Future:
-        return Gathering(self._scheduler, [self._scheduler.future_of(arg)])
+        inner, outer = self._scheduler.future_of(arg), Future(self._scheduler)
+        inner._when_done(lambda: outer._finish(inner._value, inner._error))
+        return outer
 
     def current_task(self) -> Future | None:
         return self._scheduler.current
@@ -536,6 +657,9 @@ class _Asyncio:
 
     def timeout(self, delay: float | None) -> Timeout:
         return Timeout(self._scheduler, delay)
+
+    def timeout_at(self, when: float | None) -> Timeout:
+        return Timeout(self._scheduler, None if when is None else seconds_of(when) - self._scheduler.time())
 
     async def wait_for(self, fut: Any, timeout: float | None) -> Any:
         future = self._scheduler.future_of(fut)
@@ -658,13 +782,20 @@ class PoolCompleted:
         return self._ended.popleft()
 
 
+class DoneAndNotDoneFutures(NamedTuple):
+    """What ``concurrent.futures.wait`` returns."""
+
+    done: set[Future]
+    not_done: set[Future]
+
+
 def _pool_members(scheduler: Scheduler) -> dict[str, object]:
     def as_completed(fs: Iterable[Future], timeout: float | None = None) -> PoolCompleted:
         return PoolCompleted(scheduler, list(fs), timeout)
 
     def wait(
         fs: Iterable[Future], timeout: float | None = None, return_when: str = "ALL_COMPLETED"
-    ) -> tuple[set[Future], set[Future]]:
+    ) -> DoneAndNotDoneFutures:
         futures = list(fs)
         if return_when not in _WHEN:
             raise ValueError(f"Invalid return condition: {return_when!r}")
@@ -675,7 +806,7 @@ def _pool_members(scheduler: Scheduler) -> dict[str, object]:
             return some or len(done) == len(futures)
 
         scheduler.wait_until(is_enough, timeout)
-        return {f for f in futures if f._done}, {f for f in futures if not f._done}
+        return DoneAndNotDoneFutures({f for f in futures if f._done}, {f for f in futures if not f._done})
 
     return {
         "Future": PoolFuture,
@@ -921,19 +1052,28 @@ def make_concurrency_modules(scheduler: Scheduler) -> dict[str, ModuleFacade]:
 for _own in (AwaitedCondition, AwaitedLifoQueue, AwaitedPriorityQueue):
     _own.__name__ = _own.__name__.removeprefix("Awaited")
 PoolFuture.__name__ = "Future"
-show_as("asyncio", Lock, *_MADE.values(), Timeout, Future, PlanTask, Gathering)
+show_as("asyncio", Lock, *_MADE.values(), Timeout, Future, PlanTask, Gathering, SetFuture, EventLoop, Runner)
 show_as("concurrent.futures", ThreadPoolExecutor, PoolResults, PoolFuture)
 for _kind, _name in ((ContextToken, "Token"), (PlanContext, "Context")):
     _kind.__module__, _kind.__name__, _kind.__qualname__ = "contextvars", _name, _name
 
 _QUEUE_NAMES: Final = split_names("qsize empty full put_nowait get_nowait put get task_done join")
-_FUTURE_NAMES: Final = split_names("add_done_callback done cancelled result exception cancel")
+_FUTURE_NAMES: Final = split_names(
+    "__await__ add_done_callback cancel cancelled done exception get_name result set_name"
+)
 ALLOWED_ATTRIBUTES.update(
     {
         Future: _FUTURE_NAMES,
         PlanTask: _FUTURE_NAMES,
         Gathering: _FUTURE_NAMES,
-        PoolFuture: _FUTURE_NAMES | split_names("running set_exception set_result set_running_or_notify_cancel"),
+        SetFuture: _FUTURE_NAMES - {"get_name", "set_name"} | split_names("set_exception set_result"),
+        EventLoop: split_names(
+            "close create_future create_task is_closed is_running run_in_executor run_until_complete time"
+        ),
+        Runner: split_names("get_loop run"),
+        DoneAndNotDoneFutures: split_names("_asdict _fields count done index not_done"),
+        PoolFuture: _FUTURE_NAMES - {"get_name", "set_name"}
+        | split_names("running set_exception set_result set_running_or_notify_cancel"),
         MutualLock: split_names("acquire release locked"),
         Semaphore: split_names("acquire release locked"),
         Event: split_names("is_set set clear wait"),

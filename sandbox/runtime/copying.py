@@ -51,6 +51,9 @@ _ATOMS: Final[frozenset[type]] = frozenset(
 )
 """Types whose values are their own copies."""
 
+PARTIALS: Final[set[type]] = set()
+"""The class of a plan's partial functions. Its module adds it."""
+
 _NOT_COPIED: Final = frozenset({CurrentRun, Scheduler})
 """What objects of the runtime hold, such as futures: a copy would know no end of the plan."""
 
@@ -93,6 +96,8 @@ def _shallow(value: Any) -> Any:
         return value
     if kind in _COPIERS:
         return _COPIERS[kind](value)
+    if kind in PARTIALS:
+        return kind(value.func, *value.args, **value.keywords)
     hook = _own_hook(kind, "__copy__")
     if hook is not None:
         return hook(value)
@@ -127,6 +132,8 @@ class _DeepCopy:
             made = self._tuple(value, key)
         elif kind is frozenset:
             made = frozenset(map(self.of, value))
+        elif kind in PARTIALS:
+            made = kind(self.of(value.func), *self.of(value.args), **self.of(value.keywords))
         elif kind is array:
             made = array(value.typecode, value)
         else:

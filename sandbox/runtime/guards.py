@@ -299,7 +299,7 @@ MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
 WRITABLE_TYPES: frozenset[type] = frozenset(
-    {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
+    {list, dict, bytearray, memoryview, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
     | {WeakKeyDictionary, WeakValueDictionary}
 )
 """The types whose items a plan may set and delete."""
@@ -389,6 +389,20 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
     }
 
 
+def _as_assertion_error(failure: AssertionFailure) -> AssertionError:
+    """A failed assertion as the plan's handlers see it."""
+    shown = AssertionError(failure.message) if failure.message else AssertionError()
+    return shown.with_traceback(traceback_of(failure))
+
+
+def shown_exception() -> Exception | None:
+    """The exception that is being handled, as the plan may have it: None for what ends the plan."""
+    error = sys.exception()
+    if type(error) is AssertionFailure:
+        return _as_assertion_error(error)
+    return error if issubclass(type(error), Exception) and find_limit(error) is None else None  # type: ignore[return-value]
+
+
 def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
     """The guards of handlers, of ``finally`` and of assertions: a plan cannot catch or hide its own end."""
 
@@ -432,7 +446,7 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         if stopper.failure is error:
             stopper.forget_failure()
         guard_exception()
-        return AssertionError(error.message) if error.message else AssertionError()
+        return _as_assertion_error(error)
 
     return {
         "_catchable_": catchable,
@@ -456,6 +470,18 @@ class ExitFunction:
 
     def __exit__(self, *error: object) -> object:
         return self._function(*error)
+
+
+class AsyncExitFunction:
+    """A function of the plan that ``AsyncExitStack.push_async_exit`` awaits as a context's ``__aexit__``."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    async def __aexit__(self, *error: object) -> object:
+        return await self._function(*error)
 
 
 class GuardedContext:
@@ -509,7 +535,7 @@ class GuardedContext:
     ) -> tuple[Any, BaseException | None, Any]:
         """Return what the manager gets: one that the plan wrote must not get what ends the plan."""
         manager = type(self._manager)
-        if ends is None or not (is_plan_class(manager) or manager is ExitFunction):
+        if ends is None or not (is_plan_class(manager) or manager in (AsyncExitFunction, ExitFunction)):
             return kind, error, trace
         shown = AssertionError(*ends.args) if type(ends) is AssertionFailure else RuntimeError()
         return type(shown), shown, None

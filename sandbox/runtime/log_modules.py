@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from codeplan.sandbox.runtime.attributes import format_text
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME, PLAN_MODULE, mark_class
 from codeplan.sandbox.runtime.clocks import PlanClock
-from codeplan.sandbox.runtime.guards import SizeGuard, set_name
+from codeplan.sandbox.runtime.guards import SizeGuard, set_name, shown_exception
 from codeplan.sandbox.runtime.termination import traceback_of
 
 Members: TypeAlias = dict[str, object]
@@ -46,7 +46,7 @@ def traceback_members(runtime: LogRuntime) -> Members:
         return _traceback_lines(exc if value is None else value, chain=False)[-1:]
 
     def format_exc(limit: Any = None, chain: bool = True) -> str:
-        error = sys.exc_info()[1]
+        error = shown_exception()
         return "NoneType: None\n" if error is None else "".join(_traceback_lines(error, chain))
 
     def print_exception(
@@ -415,7 +415,7 @@ class _Tree:
         except Exception as mistake:
             self.runtime.require_no_limit(mistake)
             text = _mistake(mistake)
-        error = sys.exc_info()[1] if exc_info is True else exc_info[1] if type(exc_info) is tuple else exc_info or None
+        error = shown_exception() if exc_info is True else exc_info[1] if type(exc_info) is tuple else exc_info or None
         error = error if issubclass(type(error), Exception) else None
         record = LogRecord(name, level, text, values, error, self.runtime.clock)
         for key, value in (extra or {}).items():

@@ -32,10 +32,11 @@ _MEMBERS: dict[str, str] = {
         "unaryop unparse walk withitem"
     ),
     "asyncio": (
-        "ALL_COMPLETED BoundedSemaphore CancelledError Condition Event FIRST_COMPLETED FIRST_EXCEPTION "
-        "InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull Semaphore TaskGroup "
-        "TimeoutError as_completed create_task current_task ensure_future gather iscoroutine run shield sleep "
-        "timeout to_thread wait wait_for"
+        "ALL_COMPLETED AbstractEventLoop BoundedSemaphore CancelledError Condition Event FIRST_COMPLETED "
+        "FIRST_EXCEPTION Future InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull Runner "
+        "Semaphore Task TaskGroup TimeoutError all_tasks as_completed create_task current_task ensure_future gather "
+        "get_event_loop get_running_loop iscoroutine iscoroutinefunction isfuture new_event_loop run set_event_loop "
+        "shield sleep timeout timeout_at to_thread wait wait_for"
     ),
     "base64": (
         "a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode "
@@ -75,8 +76,8 @@ _MEMBERS: dict[str, str] = {
         "ParsingError RawConfigParser"
     ),
     "contextlib": (
-        "AbstractContextManager ContextDecorator ExitStack aclosing asynccontextmanager closing contextmanager "
-        "nullcontext redirect_stderr redirect_stdout suppress"
+        "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator ExitStack aclosing "
+        "asynccontextmanager closing contextmanager nullcontext redirect_stderr redirect_stdout suppress"
     ),
     "contextvars": "Context ContextVar Token copy_context",
     "copy": "Error copy deepcopy error",
@@ -107,7 +108,8 @@ _MEMBERS: dict[str, str] = {
     "fnmatch": "filter fnmatch fnmatchcase translate",
     "fractions": "Fraction",
     "functools": (
-        "cache cached_property cmp_to_key lru_cache partial reduce singledispatch total_ordering update_wrapper wraps"
+        "cache cached_property cmp_to_key lru_cache partial partialmethod reduce singledispatch singledispatchmethod "
+        "total_ordering update_wrapper wraps"
     ),
     "graphlib": "CycleError TopologicalSorter",
     "gzip": "compress decompress",
@@ -186,8 +188,8 @@ _MEMBERS: dict[str, str] = {
     ),
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
-        "byteorder exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode platform "
-        "setrecursionlimit stderr stdout version version_info"
+        "byteorder exc_info exception exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode "
+        "platform setrecursionlimit stderr stdout version version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
@@ -229,9 +231,11 @@ _MEMBERS: dict[str, str] = {
     "uuid": "NAMESPACE_DNS NAMESPACE_OID NAMESPACE_URL NAMESPACE_X500 UUID uuid1 uuid3 uuid4 uuid5",
     "warnings": "catch_warnings filterwarnings resetwarnings simplefilter warn",
     "weakref": "WeakKeyDictionary WeakSet WeakValueDictionary ref",
-    "xml": "etree",
+    "xml": "etree sax",
     "xml.etree": "ElementTree",
     "xml.etree.ElementTree": ("Element ParseError SubElement XML fromstring indent iselement tostring"),
+    "xml.sax": "saxutils",
+    "xml.sax.saxutils": "escape quoteattr unescape",
     "zlib": ("MAX_WBITS Z_BEST_COMPRESSION Z_BEST_SPEED Z_DEFAULT_COMPRESSION adler32 compress crc32 decompress error"),
     "zoneinfo": "ZoneInfo ZoneInfoNotFoundError available_timezones",
 }
@@ -268,7 +272,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "calendar": {_FILES: "prcal prmonth", _MACHINE: "LocaleHTMLCalendar LocaleTextCalendar", _CLASSES: "Day Month"},
     "collections": {_DOOR: "UserString"},
     "collections.abc": {_DOOR: "ByteString"},
-    "contextlib": {_CLASSES: "AbstractAsyncContextManager AsyncContextDecorator AsyncExitStack", _FILES: "chdir"},
+    "contextlib": {_CLASSES: "AsyncContextDecorator", _FILES: "chdir"},
     "configparser": {
         _DOOR: (
             "ConverterMapping Interpolation LegacyInterpolation MultilineContinuationError SafeConfigParser "
@@ -300,10 +304,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         _MACHINE: "formatdate localtime make_msgid",
         _DOOR: "collapse_rfc2231_value decode_params decode_rfc2231 encode_rfc2231 unquote",
     },
-    "functools": {
-        _DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias",
-        _CLASSES: "partialmethod singledispatchmethod",
-    },
+    "functools": {_DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias"},
     "gzip": {_FILES: "BadGzipFile GzipFile open"},
     "hashlib": {_SLOW: "pbkdf2_hmac scrypt", _FILES: "file_digest"},
     "hmac": {_DOOR: "HMAC digest_size trans_36 trans_5C"},
@@ -356,6 +357,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
             "XMLPullParser canonicalize fromstringlist tostringlist"
         ),
     },
+    "xml.sax.saxutils": {_DOOR: "XMLFilterBase XMLGenerator prepare_input_source"},
     "traceback": {
         _DOOR: (
             "FrameSummary StackSummary TracebackException clear_frames extract_stack extract_tb format_list "
@@ -410,6 +412,7 @@ _NO_PROCESSES = "plans start no processes and no threads"
 
 
 _HINTS = {
+    "re.Scanner": "; join the patterns as named groups, and ask each match of re.finditer for its lastgroup",
     "threading": "; for calls at the same time, write each(agent.f, xs) or use ThreadPoolExecutor",
     "xml.etree.ElementTree": "; read a text with fromstring",
 }
@@ -417,7 +420,7 @@ _HINTS = {
 
 def missing_member(module: str, name: str) -> str:
     """Say that a module of plans lacks a member, what it has, and what to use where it would be for files."""
-    hint = f"; {NO_FILES}" if module in _FILE_MODULES else _HINTS.get(module, "")
+    hint = f"; {NO_FILES}" if module in _FILE_MODULES else _HINTS.get(f"{module}.{name}", _HINTS.get(module, ""))
     return f"has no `{name}` here; it has: {', '.join(sorted(ALLOWED_MODULES[module]))}{hint}"
 
 

@@ -37,7 +37,7 @@ from fractions import Fraction
 from json import JSONDecodeError
 
 from codeplan.sandbox.runtime.classes import VISIBLE_TYPES
-from codeplan.sandbox.runtime.module_names import split_names
+from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
 
 
 def public_names(kind: type, *without: str) -> frozenset[str]:
@@ -68,10 +68,10 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     ),
     graphlib.TopologicalSorter: split_names("add done get_ready is_active prepare static_order"),
     **{
-        kind: public_names(kind)
-        for kind in (ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Interface, ipaddress.IPv6Interface)
+        type(sample): frozenset(name for name in dir(sample) if not name.startswith("_"))
+        for text in ("10.0.0.0", "::")
+        for sample in (ipaddress.ip_address(text), ipaddress.ip_interface(text), ipaddress.ip_network(text))
     },
-    **{kind: public_names(kind) for kind in (ipaddress.IPv4Network, ipaddress.IPv6Network)},
     ChainMap: split_names("clear copy get items keys maps new_child parents pop popitem setdefault update values"),
     Fraction: public_names(Fraction, "from_decimal", "from_float", "from_number"),
     calendar.Calendar: _CALENDAR,
@@ -184,5 +184,15 @@ VISIBLE_TYPES |= {
     ipaddress.IPv4Network,
     ipaddress.IPv6Network,
 }
-VISIBLE_TYPES |= {bytearray, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone}
+_OF_ITERTOOLS = (getattr(itertools, name) for name in ALLOWED_MODULES["itertools"])
+VISIBLE_TYPES |= {kind for kind in _OF_ITERTOOLS if isinstance(kind, type)}
+VISIBLE_TYPES |= {
+    bytearray,
+    memoryview,
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    datetime.timedelta,
+    datetime.timezone,
+}
 VISIBLE_TYPES |= {pathlib.PurePosixPath, pathlib.PureWindowsPath, decimal.Decimal, Fraction, uuid.UUID, ChainMap}

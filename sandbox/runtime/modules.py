@@ -30,18 +30,25 @@ from typing import Any, NoReturn
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
-from codeplan.sandbox.runtime.classes import WRITERS, is_class, is_plan_function, mark_class
+from codeplan.sandbox.runtime.classes import (
+    VISIBLE_TYPES,
+    WRITERS,
+    is_class,
+    is_plan_class,
+    is_plan_function,
+    mark_class,
+)
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
-from codeplan.sandbox.runtime.copying import Identities, copy_members
-from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name
+from codeplan.sandbox.runtime.copying import PARTIALS, Identities, copy_members
+from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name, shown_exception
 from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
 from codeplan.sandbox.runtime.memory_modules import compression_members, mail_members, warnings_members
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
 from codeplan.sandbox.runtime.object_modules import inspect_members, sched_members, weakref_members
 from codeplan.sandbox.runtime.syntax_module import SYNTAX_MEMBERS
-from codeplan.sandbox.runtime.text_modules import element_members, make_formatter, preload_xml
+from codeplan.sandbox.runtime.text_modules import MARKUP_MEMBERS, element_members, make_formatter, preload_xml
 from codeplan.sandbox.runtime.thread_modules import QUEUE_MEMBERS
 
 Members = dict[str, object]
@@ -114,8 +121,8 @@ class ModuleMaker:
         output: OutputStream,
         errors: OutputStream,
     ) -> None:
-        """``functions`` are ``ask_llm``, ``literal_eval``, ``context``, which guards a context manager, and
-        ``require_no_limit``, which stops the plan if a limit is behind an error.
+        """``functions`` are ``ask_llm``, ``literal_eval``, ``context``, which guards a context manager, ``find_name``,
+        which looks a name of the plan up, and ``require_no_limit``, which stops the plan if a limit is behind an error.
         """
         self._run, self._clock, self._size_guard, self._identities = run, clock, size_guard, identities
         self._getattr, self._functions = guarded_getattr, functions
@@ -125,7 +132,7 @@ class ModuleMaker:
         """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
         write = partial(self._write, self._errors)
         log = LogRuntime(self._clock, self._size_guard, write, self._getattr, self._functions["require_no_limit"])
-        of_classes = class_members(self._functions["context"])
+        of_classes = class_members(self._functions["context"], self._functions["find_name"])
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
             "ast": lambda: {
@@ -154,6 +161,7 @@ class ModuleMaker:
             "sched": lambda: sched_members(self._clock),
             "secrets": self._secrets_members,
             "string": lambda: {"Formatter": make_formatter(self._getattr, self._size_guard)},
+            "xml.sax.saxutils": lambda: MARKUP_MEMBERS,
             "xml.etree.ElementTree": lambda: element_members(self._size_guard),
             "shlex": lambda: {"split": set_name("split", _split_words)},
             "sys": self._sys_members,
@@ -299,11 +307,23 @@ class ModuleMaker:
             if operator.index(limit) < 1:
                 raise ValueError("recursion limit must be greater or equal than 1")
 
+        def exception() -> Exception | None:
+            """The exception that the plan's code handles, or None."""
+            return shown_exception()
+
+        def exc_info() -> tuple[Any, Exception | None, None]:
+            """As ``exception``, with its class; the traceback, which leads to frames, is None."""
+            error = shown_exception()
+            return (None if error is None else type(error)), error, None
+
         def exit(*status: Any) -> NoReturn:
             """Raise SystemExit, which ends the plan."""
             raise SystemExit(*status)
 
-        return _named(exit, getrecursionlimit, setrecursionlimit) | {"stdout": self._output, "stderr": self._errors}
+        return _named(exception, exc_info, exit, getrecursionlimit, setrecursionlimit) | {
+            "stdout": self._output,
+            "stderr": self._errors,
+        }
 
     def _uuid_members(self) -> Members:
         generator, clock = self._run.generator, self._clock
@@ -491,7 +511,15 @@ def _functools_members() -> Members:
         if is_plan_function(wrapper) and type(wrapped) is types.FunctionType:
             for name in _COPIED_NAMES:
                 setattr(wrapper, name, getattr(wrapped, name))
-            wrapper.__dict__.update(wrapped.__dict__ if is_plan_function(wrapped) else {}, __wrapped__=wrapped)
+            if is_plan_function(wrapped):
+                wrapper.__annotations__ = wrapped.__annotations__
+                wrapper.__dict__.update(wrapped.__dict__)
+            wrapper.__dict__["__wrapped__"] = wrapped
+        elif is_plan_class(type(wrapper)) and not is_class(wrapper) and type(wrapped) is types.FunctionType:
+            own = wrapped.__dict__ if is_plan_function(wrapped) else {}
+            for name, value in {**{name: getattr(wrapped, name) for name in _COPIED_NAMES}, **own}.items():
+                setattr(wrapper, name, value)
+            wrapper.__wrapped__ = wrapped
         return wrapper
 
     def total_ordering(cls: Any) -> Any:
@@ -501,7 +529,29 @@ def _functools_members() -> Members:
     def wraps(wrapped: Any) -> Callable[[Any], Any]:
         return set_name("wraps", lambda wrapper: update_wrapper(wrapper, wrapped))
 
-    return _named(update_wrapper, wraps, singledispatch, total_ordering)
+    return _named(update_wrapper, wraps, singledispatch, total_ordering) | {
+        "partial": Partial,
+        "singledispatchmethod": SingleDispatchMethod,
+    }
+
+
+class Partial(functools.partial[Any]):
+    """``functools.partial`` of a plan, which may read what it gave. Those of the runtime are of Python's own class."""
+
+    def __new__(cls, func: Any, /, *args: Any, **keywords: Any) -> Any:
+        if type(func) is functools.partial:  # Python would take it apart
+            func = func.__call__
+        return super().__new__(cls, func, *args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"functools.{super().__repr__().removeprefix('functools.')}"
+
+
+Partial.__name__ = Partial.__qualname__ = "partial"
+Partial.__module__ = "functools"
+ALLOWED_ATTRIBUTES[Partial] = frozenset({"args", "func", "keywords"})
+VISIBLE_TYPES.add(Partial)
+PARTIALS.add(Partial)
 
 
 def singledispatch(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -541,7 +591,33 @@ class _SingleDispatch:
         return func
 
 
+class SingleDispatchMethod:
+    """``functools.singledispatchmethod``: a method that is chosen by the class of its argument."""
+
+    __slots__ = ("_dispatch",)
+
+    def __init__(self, func: Any) -> None:
+        if not callable(func) and not hasattr(func, "__get__"):
+            raise TypeError(f"{func!r} is not callable or a descriptor")
+        self._dispatch = _SingleDispatch(func)
+
+    def register(self, cls: Any, method: Any = None) -> Any:
+        """Register a method for a class, or return what registers one."""
+        return self._dispatch.register(cls, method)
+
+    def __get__(self, obj: Any, cls: Any = None) -> Callable[..., Any]:
+        def method(*args: Any, **named: Any) -> Any:
+            if not args:
+                raise TypeError(f"{_name(self._dispatch._default)} requires at least 1 positional argument")
+            return self._dispatch.dispatch(type(args[0])).__get__(obj, cls)(*args, **named)
+
+        return set_name(_name(self._dispatch._default), method)
+
+
+SingleDispatchMethod.__name__ = SingleDispatchMethod.__qualname__ = "singledispatchmethod"
+SingleDispatchMethod.__module__ = "functools"
 ALLOWED_ATTRIBUTES[_SingleDispatch] = frozenset({"dispatch", "register"})
+ALLOWED_ATTRIBUTES[SingleDispatchMethod] = frozenset({"register"})
 
 
 def _name(function: object) -> str:

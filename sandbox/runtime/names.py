@@ -25,9 +25,8 @@ RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 """Names that a plan may not bind, except as parameters of its own functions."""
 
 READABLE_DUNDERS = split_names(
-    "__abs__ __abstractmethods__ __add__ __and__ __annotations__ __base__ __bases__ __bool__ __bytes__ __call__ "
-    "__optional_keys__ __required_keys__ __total__ "
-    "__cause__ __ceil__ "
+    "__abs__ __abstractmethods__ __add__ __and__ __annotations__ __args__ __base__ __bases__ __bool__ __bytes__ "
+    "__call__ __cause__ __ceil__ __metadata__ __optional_keys__ __origin__ __required_keys__ __total__ "
     "__class__ __class_getitem__ __complex__ __contains__ __context__ __copy__ __dataclass_fields__ __deepcopy__ "
     "__delattr__ __delete__ __delitem__ __dict__ __dir__ __divmod__ __doc__ __enter__ __eq__ __exit__ __float__ "
     "__floor__ __floordiv__ __format__ __ge__ __get__ __getattr__ __getattribute__ __getitem__ __gt__ __hash__ "
@@ -37,15 +36,16 @@ READABLE_DUNDERS = split_names(
     "__mul__ __name__ __ne__ __neg__ __new__ __next__ __notes__ __or__ __pos__ __post_init__ __pow__ __qualname__ "
     "__radd__ __rand__ __rdivmod__ __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ "
     "__ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __set_name__ __setattr__ "
-    "__setitem__ __slots__ __str__ __sub__ __truediv__ __trunc__ __wrapped__ __xor__ __aenter__ __aexit__ __aiter__ "
+    "__setitem__ __slots__ __str__ __sub__ __subclasses__ __truediv__ __trunc__ __wrapped__ __xor__ __aenter__ "
+    "__aexit__ __aiter__ "
     "__anext__ __await__"
 )
 """Names of the form ``__name__`` that a plan may read as an attribute. None leads to code, frames or modules."""
 
 DEFINABLE_DUNDERS = READABLE_DUNDERS - split_names(
-    "__abstractmethods__ __optional_keys__ __required_keys__ __total__ "
+    "__abstractmethods__ __args__ __metadata__ __optional_keys__ __origin__ __required_keys__ __total__ "
     "__base__ __bases__ __cause__ __class__ __context__ __dataclass_fields__ __dict__ __members__ __module__ __mro__ "
-    "__name__ __notes__ __qualname__ __wrapped__"
+    "__name__ __notes__ __qualname__ __subclasses__ __wrapped__"
 )
 """Names of the form ``__name__`` that a class of the plan may define. A finaliser is not among them: it could run after
 the run's end.
@@ -63,6 +63,9 @@ FRAME_ATTRIBUTES = split_names(
 )
 """Attributes that lead from a generator, a coroutine or a traceback to a frame or to code."""
 
+_ABC_STATE = "_abc_impl"
+"""What an abstract class knows of its subclasses. It belongs to Python, although its name looks like a plan's."""
+
 
 def is_reserved(name: str) -> bool:
     """Return whether a name belongs to Python or to the runtime: ``_name_`` and ``__name__``."""
@@ -73,7 +76,7 @@ def is_readable(attribute: str) -> bool:
     """Return whether a plan may read an attribute of this name, of an object that has it."""
     if is_reserved(attribute):
         return attribute in READABLE_DUNDERS or attribute in ENUM_NAMES
-    return attribute not in FRAME_ATTRIBUTES
+    return attribute not in FRAME_ATTRIBUTES and attribute != _ABC_STATE
 
 
 _WRITABLE_DUNDERS = split_names("__doc__ __name__ __qualname__ __wrapped__")
@@ -81,7 +84,7 @@ _WRITABLE_DUNDERS = split_names("__doc__ __name__ __qualname__ __wrapped__")
 
 def is_writable(attribute: str) -> bool:
     """Return whether a plan may write an attribute of this name, of an object of its own."""
-    return attribute in _WRITABLE_DUNDERS or not (is_reserved(attribute) or attribute in FRAME_ATTRIBUTES)
+    return attribute in _WRITABLE_DUNDERS or (not is_reserved(attribute) and is_readable(attribute))
 
 
 LOCAL_NAMES = frozenset({"print", "solution", "start_from"})
@@ -109,9 +112,8 @@ CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
 
 PLAIN_BUILTINS = split_names(
     "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float "
-    "frozenset hex int isinstance issubclass iter len list map max min next oct ord range repr reversed round "
-    "set slice "
-    "sorted str sum tuple zip"
+    "frozenset hex int isinstance issubclass iter len list map max memoryview min next oct ord range repr reversed "
+    "round set slice sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
 
@@ -122,7 +124,9 @@ CLASS_BUILTINS = split_names("BaseException Ellipsis NotImplemented classmethod 
 """Builtins for classes, used unchanged: what can be read of them and of their results is guarded. A plan derives no
 class from BaseException, and no handler keeps what ends a plan."""
 
-GUARDED_BUILTINS = split_names("delattr dir each eval format getattr hasattr hash id locals pow setattr type vars")
+GUARDED_BUILTINS = split_names(
+    "delattr dir each eval format getattr globals hasattr hash id locals pow setattr type vars"
+)
 """Builtins replaced by versions that call the guards, and one of codeplan's own: ``each``."""
 
 ANNOTATION_MODULES = frozenset({"__future__"})
@@ -150,12 +154,10 @@ NAME_HINTS: dict[str, str] = {
     "exec": "write the code itself",
     "compile": "write the code itself",
     "__import__": "write `import` and the module's name",
-    "globals": "use variables, or a dict of your own",
     "help": "the agent's methods are listed in its description",
     "exit": "use return to end the plan",
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
-    "memoryview": "slices of bytes do the same: data[2:5]",
     "MemoryError": "write `except Exception`; a plan neither raises nor catches what a limit ends",
 }
 """Advice on what to write instead of a builtin that plans lack."""

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from io import StringIO
-from types import CodeType, CoroutineType, FrameType
+from types import CodeType, CoroutineType, FrameType, MappingProxyType
 from typing import Any, Final, NoReturn
 
 from codeplan.sandbox.protocol.forms import (
@@ -296,6 +296,7 @@ class PlanRuntime:
             "ask_llm": ask,
             "literal_eval": literal_eval,
             "context": partial(GuardedContext, stopper),
+            "find_name": self._find_name,
             "require_no_limit": scheduler.require_no_limit,
         }
         maker = ModuleMaker(run, clock, size_guard, identities, guarded_getattr, functions, output, errors)
@@ -310,6 +311,7 @@ class PlanRuntime:
             "__import__": _ignore_import,
             "eval": self._eval,
             "dir": self._dir,
+            "globals": self._globals,
             "locals": self._locals,
             "vars": self._vars,
             "_await_": as_awaitable,
@@ -353,6 +355,17 @@ class PlanRuntime:
         builtins_ = {n: value for n, value in self._names.items() if n not in RUNTIME_NAMES and n != ASK_USER}
         return eval(code, {**values, "__builtins__": builtins_, "__name__": PLAN_MODULE})
 
+    def _find_name(self, name: str) -> Any:
+        """What a name of the plan means outside its functions. Raises: NameError."""
+        for space in (self._space, self._builtins):
+            if name in space and not is_reserved(name) and name not in RUNTIME_NAMES:
+                return space[name]
+        raise NameError(f"name {name!r} is not defined", name=name)
+
+    def _globals(self) -> MappingProxyType[str, object]:
+        """``globals``: the plan's variables outside functions, to read."""
+        return MappingProxyType(plan_variables(self._space))
+
     def _locals(self) -> dict[str, object]:
         """``locals``: a copy of the variables of the plan's code that calls it."""
         return self._variables_of(sys._getframe(1))
@@ -391,7 +404,7 @@ class PlanRuntime:
         self._builtins[name] = modules[module] if member is None else modules[module].members[member]
 
 
-for _builtin in (PlanRuntime._dir, PlanRuntime._eval, PlanRuntime._locals, PlanRuntime._vars):
+for _builtin in (PlanRuntime._dir, PlanRuntime._eval, PlanRuntime._globals, PlanRuntime._locals, PlanRuntime._vars):
     set_name(_builtin.__name__.removeprefix("_"), _builtin)
 
 

@@ -37,7 +37,7 @@ def _function_of(value: Any) -> Any:
 
 
 def _signature(callable: Any) -> inspect.Signature:
-    """``inspect.signature``, without annotations, which the compiler drops."""
+    """``inspect.signature``, of the plan's functions and classes."""
     skips = type(callable) is MethodType
     if is_own_class(callable):
         skips, callable = (
@@ -47,29 +47,35 @@ def _signature(callable: Any) -> inspect.Signature:
         if type(callable) is not FunctionType:  # that of object, or of a library's class
             return inspect.Signature()
         if not is_plan_function(callable):  # of a dataclass
-            return _without_annotations(callable, skips=True)
-    return _without_annotations(_function_of(callable), skips=skips)
+            return _signature_of(callable, skips=True)
+    return _signature_of(_function_of(callable), skips=skips)
 
 
-def _without_annotations(function: FunctionType, *, skips: bool) -> inspect.Signature:
+def _signature_of(function: FunctionType, *, skips: bool) -> inspect.Signature:
     code, defaults = function.__code__, list(function.__defaults__ or ())
     names = code.co_varnames
     count, keywords = code.co_argcount, code.co_kwonlyargcount
     kind: Any = inspect.Parameter
+    annotations = function.__annotations__
+
+    def parameter(name: str, where: Any, default: Any = kind.empty) -> inspect.Parameter:
+        return inspect.Parameter(name, where, default=default, annotation=annotations.get(name, kind.empty))
+
     made: list[inspect.Parameter] = []
     for i, name in enumerate(names[:count]):
         given = defaults[i - count + len(defaults)] if i >= count - len(defaults) else kind.empty
         where = kind.POSITIONAL_ONLY if i < code.co_posonlyargcount else kind.POSITIONAL_OR_KEYWORD
-        made.append(kind(name, where, default=given))
+        made.append(parameter(name, where, given))
     rest = count + keywords
     if code.co_flags & inspect.CO_VARARGS:
-        made.append(kind(names[rest], kind.VAR_POSITIONAL))
+        made.append(parameter(names[rest], kind.VAR_POSITIONAL))
         rest += 1
     of_keywords = function.__kwdefaults__ or {}
-    made += [kind(n, kind.KEYWORD_ONLY, default=of_keywords.get(n, kind.empty)) for n in names[count:][:keywords]]
+    made += [parameter(n, kind.KEYWORD_ONLY, of_keywords.get(n, kind.empty)) for n in names[count:][:keywords]]
     if code.co_flags & inspect.CO_VARKEYWORDS:
-        made.append(kind(names[rest], kind.VAR_KEYWORD))
-    return inspect.Signature(made[1:] if skips else made)
+        made.append(parameter(names[rest], kind.VAR_KEYWORD))
+    returned = annotations.get("return", inspect.Signature.empty)
+    return inspect.Signature(made[1:] if skips else made, return_annotation=returned)
 
 
 def _has_flag(flag: int) -> Callable[[Any], bool]:
@@ -78,6 +84,10 @@ def _has_flag(flag: int) -> Callable[[Any], bool]:
         return type(function) is FunctionType and is_plan_function(function) and bool(function.__code__.co_flags & flag)
 
     return has
+
+
+is_coroutine_function = _has_flag(inspect.CO_COROUTINE)
+"""Whether a value is an ``async def`` function of the plan, or a method of one."""
 
 
 def _is_of(*kinds: type) -> Callable[[Any], bool]:
@@ -118,7 +128,7 @@ def inspect_members(read: Callable[..., Any], names_of: Callable[[Any], Iterable
         "isbuiltin": _is_of(BuiltinFunctionType),
         "isclass": is_class,
         "iscoroutine": _is_of(CoroutineType),
-        "iscoroutinefunction": _has_flag(inspect.CO_COROUTINE),
+        "iscoroutinefunction": is_coroutine_function,
         "isasyncgenfunction": _has_flag(inspect.CO_ASYNC_GENERATOR),
         "isfunction": lambda obj: type(obj) is FunctionType and is_plan_function(obj),
         "isgenerator": _is_of(GeneratorType),
@@ -135,8 +145,8 @@ def _with_one(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **named: function(*args, **named)
 
 
-ALLOWED_ATTRIBUTES[inspect.Signature] = split_names("bind bind_partial empty parameters")
-ALLOWED_ATTRIBUTES[inspect.Parameter] = split_names("default empty kind name") | _KINDS
+ALLOWED_ATTRIBUTES[inspect.Signature] = split_names("bind bind_partial empty parameters return_annotation")
+ALLOWED_ATTRIBUTES[inspect.Parameter] = split_names("annotation default empty kind name") | _KINDS
 ALLOWED_ATTRIBUTES[inspect.BoundArguments] = split_names("apply_defaults args arguments kwargs")
 ALLOWED_ATTRIBUTES[type(inspect.Parameter.VAR_KEYWORD)] = split_names("description name value")
 ALLOWED_TYPE_ATTRIBUTES[inspect.Parameter] = _KINDS | {"empty"}

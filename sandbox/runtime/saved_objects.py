@@ -23,6 +23,7 @@ from codeplan.sandbox.runtime.classes import is_plan_class
 from codeplan.untrusted.values import MAX_DEPTH, iterate_scalars
 
 _WITHOUT_DATA: Final = frozenset({object, Generic, Protocol})
+_WITHOUT_DATA_MODULES: Final = frozenset({"abc", "collections.abc", "contextlib"})
 _ENUM_NAME: Final = "_name_"
 _ENUM_VALUE: Final = "_value_"
 
@@ -69,7 +70,7 @@ def _member_name(value: Any) -> str | int:
 def _attributes(value: Any, kind: type) -> dict[str, Any]:
     """The attributes of an object, in its dict and in slots. Raises UnsavableValue: it holds more than these."""
     for base in kind.__mro__:
-        if not is_plan_class(base) and base not in _WITHOUT_DATA and base.__module__ not in ("abc", "contextlib"):
+        if not is_plan_class(base) and base not in _WITHOUT_DATA and base.__module__ not in _WITHOUT_DATA_MODULES:
             raise UnsavableValue(f"an object of {kind.__name__}, a class over {base.__name__}")
     found: dict[str, Any] = {}
     for name, slot in _slots(kind).items():

@@ -62,6 +62,7 @@ class Future:
         self._error: BaseException | None = None
         self._wakes: list[Callable[[], object]] = []
         self._age = next(scheduler.ages)
+        self._name: str | None = None
 
     def __hash__(self) -> int:
         return self._age
@@ -74,6 +75,16 @@ class Future:
         if not self._done:
             yield self
         return self.result()
+
+    def get_name(self) -> str:
+        """The name of a task, numbered in the order in which tasks began."""
+        if self._name is None:
+            self._name = f"Task-{next(self._scheduler.task_numbers)}"
+        return self._name
+
+    def set_name(self, value: object, /) -> None:
+        """Give a task another name."""
+        self._name = str(value)
 
     def done(self) -> bool:
         """Whether it has its value or its error."""
@@ -133,6 +144,7 @@ class PlanTask(Future):
     def __init__(self, scheduler: Scheduler, coroutine: Any) -> None:
         super().__init__(scheduler)
         self._coroutine = coroutine
+        self.get_name()
         self.context = dict(scheduler.context)
         self._awaited: Future | None = None
         self._thrown: BaseException | None = None
@@ -182,6 +194,40 @@ class PlanTask(Future):
 
 
 PlanTask.__name__ = "Task"  # its name in Python
+
+
+class SetFuture(Future):
+    """As ``asyncio.Future``: the plan gives it its value."""
+
+    __class_getitem__: Any = classmethod(GenericAlias)
+
+    def __init__(self, *, loop: object = None) -> None:
+        super().__init__(_schedulers[-1])
+
+    def set_result(self, result: object, /) -> None:
+        """Give it its value. Raises: InvalidStateError: it is done."""
+        self._require_open()
+        self._finish(result)
+
+    def set_exception(self, exception: BaseException | type[BaseException], /) -> None:
+        """Give it its error. Raises: InvalidStateError: it is done; TypeError: the error ends more than a call."""
+        self._require_open()
+        self._finish(None, _own_error(exception))
+
+    def _require_open(self) -> None:
+        if self._done:
+            raise InvalidStateError("invalid state")
+
+
+SetFuture.__name__ = "Future"
+
+
+def _own_error(given: Any) -> Exception:
+    """An error that a plan gives to a future. Raises: TypeError: it ends more than a call."""
+    error = given() if issubclass(type(given), type) else given
+    if not issubclass(type(error), Exception):
+        raise TypeError("set_exception takes an Exception")
+    return error  # type: ignore[no-any-return]
 
 
 class Gathering(Future):
@@ -261,11 +307,7 @@ class PoolFuture(Future):
     def set_exception(self, exception: BaseException | type[BaseException]) -> None:
         """Give it its error. Raises: InvalidStateError: it is done; TypeError: the error ends more than a call."""
         self._require_open()
-        given: Any = exception
-        error = given() if issubclass(type(given), type) else given
-        if not issubclass(type(error), Exception):
-            raise TypeError("set_exception takes an Exception")
-        self._finish(None, error)
+        self._finish(None, _own_error(exception))
 
     def set_running_or_notify_cancel(self) -> bool:
         """Whether it was not cancelled."""
@@ -319,7 +361,7 @@ class Scheduler:
     def reset(self) -> None:
         """Forget the run before."""
         self.begins.clear()
-        self.ages = count(1)
+        self.ages, self.task_numbers = count(1), count(1)
         self.ready: deque[PlanTask | Callable[[], object]] = deque()
         self.open: dict[int, Future | None] = {}  # None: nobody waits for the answer
         self.current: PlanTask | None = None
@@ -342,6 +384,16 @@ class Scheduler:
     def waits(self) -> bool:
         """Whether calls or timers can wake a task. They are looked at only once no task is ready."""
         return bool(self.open or self._timers)
+
+    @property
+    def tasks(self) -> list[PlanTask]:
+        """The tasks that have not ended, in the order in which they began."""
+        return list(self._tasks)
+
+    def time(self) -> float:
+        """Seconds since the run began, later at each reading."""
+        self._run.elapsed_ns += 1_000
+        return self._run.elapsed_ns / 1e9
 
     # ------------------------------------------------------------------ calls
 
@@ -432,10 +484,15 @@ class Scheduler:
     def _deliver(self, seconds: float | None) -> None:
         """Wait for the next answer, for ``seconds`` at most, and give it to those that wait for it."""
         answer = self._run.host.wait(seconds)
-        self._now += answer.seconds
+        self._pass(answer.seconds)
         future = self.open.pop(answer.number, None)
         if future is not None:
             future._finish(answer.value, answer.error)
+
+    def _pass(self, seconds: float) -> None:
+        """Let time pass, also on the plan's clock."""
+        self._now += seconds
+        self._run.elapsed_ns += int(seconds * 1e9)
 
     # ------------------------------------------------------------------ tasks
 
@@ -552,6 +609,7 @@ class Scheduler:
             self._deliver(None if wake is None else min(max(wake - self._now, MIN_WAIT), MAX_WAIT))
         elif wake is not None and wake > self._now:
             self._run.host.sleep(min(wake - self._now, MAX_WAIT))
+            self._pass(wake - self._now)
             self._now = wake
         while self._timers and self._timers[0][0] <= self._now + 1e-9:
             heapq.heappop(self._timers)[2]._finish(None)

@@ -3,7 +3,7 @@
 def solution(agent, start_from=1):
     class Base:
         def __init_subclass__(cls, **more):
-            print('CANARY-HOOK', getattr(cls, '__sub' + 'classes__'), more)
+            print('CANARY-HOOK', getattr(cls.__base__.__base__, '__sub' + 'classes__'), more)
         def __class_getitem__(cls, item):
             print('CANARY-HOOK', getattr(object, '__sub' + 'classes__'), item)
     class Derived(Base, more=print): pass

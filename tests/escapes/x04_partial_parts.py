@@ -3,7 +3,7 @@
 def solution(agent, start_from=1):
     import functools
 
-    for attempt in (lambda: functools.partial('x'.format).func, lambda: functools.partial(print).keywords, lambda: functools.partial(print).args):
+    for attempt in (lambda: functools.partial('x'.format).func.func, lambda: functools.partial('x'.format).func.__self__, lambda: functools.partial(print).func.__self__, lambda: 'x'.format.func, lambda: 'x'.format.args):
         try:
             print('CANARY-WALK', attempt())
         except (AttributeError, TypeError, ValueError, KeyError, NameError):

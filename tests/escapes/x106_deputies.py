@@ -58,7 +58,7 @@ def solution(agent, start_from=1):
         lambda: (threading.Thread.__init__(threading.Thread, name='CANARY'), threading.Thread.name)[1],
         lambda: 'CANARY' if get('0.__reduce_ex__', (Plain(),), {})[0](2) else '',
         lambda: 'CANARY' if get('0.__sizeof__', (Plain(),), {})[0]() else '',
-        lambda: 'CANARY' if get('0.__subclasses__', (Plain,), {})[0]() == [] else '',
+        lambda: 'CANARY' if get('0.__subclasses__', (dict,), {})[0]() else '',
     ]
     for k, work in enumerate(tries):
         try:

@@ -8,7 +8,7 @@ def solution(agent, start_from=1):
         for name in ('__origin__', '__args__', '__class__', '__mro__', '__subclasses__', '__init__', '__reduce__', '__parameters__', 'mro', '_inst', '__dict__'):
             try:
                 v = getattr(alias, name)
-                print('CANARY-WALK' if name in ('__subclasses__', '__origin__') else 'read')
+                print('CANARY-WALK' if name == '__subclasses__' or (name == '__origin__' and v not in (A, list, type)) else 'read')
             except Exception as e:
                 print(type(e).__name__)
         try:

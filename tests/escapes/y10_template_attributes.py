@@ -14,7 +14,7 @@ def solution(agent, start_from=1):
         1 / 0
     except ZeroDivisionError as error:
         caught = error
-    owners = [agent, Own(), Own, Own().m, plain, plain(), caught, threading.Thread(target=plain), queue.Queue(), queue.Queue().get, '', 'x'.format, functools.partial(plain), string.Formatter(), collections.ChainMap(), print, type]
+    owners = [agent, Own(), Own, Own().m, plain, plain(), caught, threading.Thread(target=plain), queue.Queue(), queue.Queue().get, '', 'x'.format, functools.partial('x'.format), string.Formatter(), collections.ChainMap(), print, type]
     doors = ['__globals__', '__code__', '__closure__', '__func__', '__self__', '__builtins__', '__subclasses__', '__reduce__', '__traceback__', '__init__.__globals__', '__class__.__subclasses__', 'gi_frame', 'gi_code', 'tb_frame', 'goto.__globals__', 'goto.__func__', 'm.__func__.__globals__', 'kept[k][0].__self__', '_future', '_scheduler', '_items', 'func', '__class__.__mro__[1].__subclasses__', '__call__.__self__', '__dict__[m].__globals__']
     class Names(dict):
         def __missing__(self, name):

@@ -41,6 +41,7 @@ PRELUDE: Final = """\
 import asyncio, contextlib, copy, dataclasses, functools, itertools, json, operator
 from abc import ABC, abstractmethod
 from collections import namedtuple
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence, Set
 from dataclasses import InitVar, dataclass, field, make_dataclass
 from enum import Enum, Flag, IntEnum, auto
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar, runtime_checkable

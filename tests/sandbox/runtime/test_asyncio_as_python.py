@@ -305,6 +305,72 @@ PROGRAMS = {
         except ValueError as error:
             print(error)
     """,
+    "loops, and tasks by name": """
+        async def twice(n):
+            await asyncio.sleep(0.001)
+            return n * 2
+        async def main():
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            task, other = asyncio.create_task(twice(1), name='one'), loop.create_task(twice(2))
+            print(task.get_name(), other.get_name().startswith('Task-'), len(asyncio.all_tasks()))
+            task.set_name('first')
+            print(await task, await other, task.get_name(), isinstance(task, asyncio.Task))
+            print(await loop.run_in_executor(None, pow, 2, 5), 0.001 <= loop.time() - began < 1)
+            future = loop.create_future()
+            task.add_done_callback(lambda done: future.set_result(done.result()))
+            print(await future, await asyncio.shield(twice(3)), asyncio.iscoroutinefunction(twice))
+            try:
+                future.set_result(1)
+            except asyncio.InvalidStateError as error:
+                print(error)
+            async with asyncio.timeout_at(loop.time() + 5) as limit:
+                print(limit.expired())
+            return 'end'
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError as error:
+            print(error)
+        loop = asyncio.new_event_loop()
+        print(loop.run_until_complete(main()), loop.is_running())
+        loop.close()
+        with asyncio.Runner() as runner:
+            print(runner.run(twice(4)), loop.is_closed())
+    """,
+    "a stack of contexts of both kinds": """
+        import contextlib
+        @contextlib.asynccontextmanager
+        async def opened(name):
+            print('open', name)
+            try:
+                yield name
+            finally:
+                print('close', name)
+        async def hide(kind, error, trace):
+            print(kind.__name__, error)
+            return True
+        async def main():
+            async with contextlib.AsyncExitStack() as stack:
+                print([await stack.enter_async_context(opened(name)) for name in 'ab'])
+                stack.enter_context(contextlib.suppress(KeyError))
+                stack.push_async_callback(asyncio.sleep, 0)
+                stack.callback(print, 'called')
+                stack.push_async_exit(hide)
+                raise ValueError('no')
+            kept = contextlib.AsyncExitStack()
+            await kept.enter_async_context(opened('c'))
+            await kept.pop_all().aclose()
+        asyncio.run(main())
+    """,
+    "an awaitable of one's own": """
+        class Later:
+            def __await__(self):
+                yield from asyncio.sleep(0.001).__await__()
+                return 'later'
+        async def main():
+            print(await Later(), await asyncio.gather(Later(), Later()))
+        asyncio.run(main())
+    """,
     "async for and async comprehensions": """
         async def twice(n):
             return n * 2
@@ -324,6 +390,8 @@ PROGRAMS = {
         print(list(pool.map(twice, [1, 2])))
         futures = [pool.submit(twice, n) for n in (3, 4)]
         print(futures[0].exception(), futures[1].result(), futures[1].done())
+        ended = concurrent.futures.wait(futures)
+        print(len(ended.done), ended.not_done, type(ended).__name__)
         try:
             futures[0].result()
         except ValueError as error:

@@ -70,7 +70,7 @@ STATEMENTS = apart(
 )
 """What is done with a value ``v``: ``s0(value)`` does the first."""
 
-OWN_WORDS = {"dir", "each", "eval", "hash", "id", "locals", "type", "vars"} | {
+OWN_WORDS = {"dir", "each", "eval", "globals", "hash", "id", "locals", "type", "vars"} | {
     "collections.namedtuple",
     "math.prod",
     "random.Random",

@@ -30,7 +30,7 @@ PYENV = Path.home() / ".pyenv" / "versions"
 VERSIONS = ((3, 11), (3, 12), (3, 13))
 OWN = split_names(
     "ast asyncio concurrent concurrent.futures contextvars email http inspect large_language_model os sched sys "
-    "threading urllib weakref xml xml.etree zlib"
+    "threading urllib weakref xml xml.etree xml.sax zlib"
 )
 """Modules of which plans have only what they name."""
 
@@ -180,6 +180,67 @@ PRINTED = {
     "calendar": (
         "import calendar\nprint(calendar.monthrange(2024, 2)[1], calendar.day_name[0], calendar.MONDAY + 1)",
         "29 Monday 1",
+    ),
+    "abstract bases": (
+        "import collections.abc as c\nfrom typing import Sequence\n"
+        "class M(c.MutableMapping):\n    def __init__(self, **kept):\n        self.kept = kept\n"
+        "    def __getitem__(self, key):\n        return self.kept[key]\n"
+        "    def __setitem__(self, key, value):\n        self.kept[key] = value\n"
+        "    def __delitem__(self, key):\n        del self.kept[key]\n"
+        "    def __iter__(self):\n        return iter(self.kept)\n"
+        "    def __len__(self):\n        return len(self.kept)\n"
+        "class S(Sequence[int]):\n    def __len__(self):\n        return 3\n"
+        "    def __getitem__(self, i):\n        return (4, 5, 6)[i]\n"
+        "m = M(a=1)\nm.update(b=2)\nm.setdefault('c', 3)\nprint(m.pop('a'), m.get('z'), dict(m), m == {'b': 2, 'c': 3}, m.keys() & {'c'})\n"
+        "print(S().index(5), list(reversed(S())), 9 in S(), isinstance(m, c.Mapping), isinstance(S(), c.Sequence), S.mro()[1].__name__)\n"
+        "try:\n    type('T', (c.Sized,), {})()\nexcept TypeError as e:\n    print('abstract' in str(e))",
+        "1 None {'b': 2, 'c': 3} True {'c'}\n1 [6, 5, 4] False True True Sequence\nTrue",
+    ),
+    "subclasses": (
+        "class A:\n    pass\nclass B(A):\n    pass\nclass C(A):\n    pass\n"
+        "print([kind.__name__ for kind in A.__subclasses__()], B.__subclasses__())",
+        "['B', 'C'] []",
+    ),
+    "annotations of functions": (
+        "import inspect\nfrom functools import wraps\nfrom typing import get_type_hints\nclass A:\n    pass\n"
+        "def kept(f):\n    @wraps(f)\n    def inner(*args):\n        return f(*args)\n    return inner\n"
+        "@kept\ndef f(a: int, *b: str, c: 'A | None' = None) -> list[int]:\n    pass\n"
+        "print(f.__annotations__, inspect.signature(f))\nprint(get_type_hints(f)['c'] == A | None)\n"
+        "print(inspect.signature(f).parameters['a'].annotation, inspect.signature(f).return_annotation)",
+        "{'a': <class 'int'>, 'b': <class 'str'>, 'c': 'A | None', 'return': list[int]} "
+        "(a: int, *b: str, c: 'A | None' = None) -> list[int]\nTrue\n<class 'int'> list[int]",
+    ),
+    "exc_info": (
+        "import sys\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n"
+        "    print(sys.exc_info()[0].__name__, sys.exc_info()[1] is e, sys.exception() is e)\n"
+        "try:\n    assert False, 'no'\nexcept AssertionError:\n    print(sys.exc_info()[:2])\nprint(sys.exc_info())",
+        "ZeroDivisionError True True\n(<class 'AssertionError'>, AssertionError('no'))\n(None, None, None)",
+    ),
+    "partials": (
+        "from functools import partial, partialmethod, singledispatchmethod, update_wrapper\np = partial(int, base=2)\n"
+        "print(p, p('11'), p.func, p.args, p.keywords)\nclass A:\n    def m(self, a, b=0):\n        return a, b\n"
+        "    n = partialmethod(m, 1)\n    @singledispatchmethod\n    def f(self, x):\n        return 'any'\n"
+        "    @f.register\n    def _(self, x: int):\n        return 'int'\nprint(A().n(b=3), A().f(1), A().f(''))\n"
+        "class D:\n    def __init__(self, f):\n        update_wrapper(self, f)\n"
+        "print(D(A.m).__name__, D(A.m).__wrapped__ is A.m)",
+        "functools.partial(<class 'int'>, base=2) 3 <class 'int'> () {'base': 2}\n(1, 3) int any\nm True",
+    ),
+    "globals": (
+        "x = 1\ndef f():\n    return globals()['x'] + globals().get('y', 5)\nprint(f(), 'f' in globals(), 'agent' in globals())",
+        "6 True False",
+    ),
+    "memoryview": (
+        "b = bytearray(b'abcd')\nwith memoryview(b) as v:\n    v[1:3] = b'XY'\n    print(v[::-1].tobytes(), v.nbytes, v.cast('H').tolist())\nprint(b)",
+        "b'dYXa' 4 [22625, 25689]\nbytearray(b'aXYd')",
+    ),
+    "SimpleNamespace": (
+        "from types import SimpleNamespace\nn = SimpleNamespace(a=1)\nprint(n, type(n).__name__, hasattr(n, 'b'))\n"
+        "try:\n    n.b\nexcept AttributeError as e:\n    print(e)",
+        "namespace(a=1) SimpleNamespace False\n'types.SimpleNamespace' object has no attribute 'b'",
+    ),
+    "xml.sax.saxutils": (
+        "from xml.sax import saxutils\nprint(saxutils.escape('a<b&c', {'a': 'A'}), saxutils.unescape('&lt;&amp;lt;'), saxutils.quoteattr('\"'))",
+        "A&lt;b&Amp;c <&lt; '\"'",
     ),
     "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
     "paths": (
@@ -419,6 +480,12 @@ def test_it_does_what_it_does_in_python(what: str) -> None:
     ran = run(plan(body))
     assert ran.error is None
     assert ran.output == expected + "\n"
+
+
+def test_a_class_variable_is_no_field_also_if_annotations_are_texts() -> None:
+    head = "from __future__ import annotations\nfrom dataclasses import InitVar, dataclass, fields\nfrom typing import ClassVar\n"
+    own = "@dataclass\nclass A:\n    a: int\n    b: ClassVar[dict[str, int]] = {}\n    c: InitVar[int] = 0\n"
+    assert run(f"{head}{own}{plan('print([f.name for f in fields(A)])')}").output == "['a']\n"
 
 
 ERRORS = {
