@@ -1,4 +1,3 @@
-# id: y11_abc_registers
 # kind: dunder
 # tries: classes over collections.abc register types, so that the runtime takes any value for a mapping
 # a correct runtime must: refuse to register beside the plan's own classes

@@ -1,4 +1,3 @@
-# id: y12_abc_state
 # kind: dunder
 # tries: the state of an abstract class of Python's is given to a class of the plan
 # a correct runtime must: refuse to read and to write it

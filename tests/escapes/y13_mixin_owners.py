@@ -1,4 +1,3 @@
-# id: y13_mixin_owners
 # kind: class
 # tries: mixin methods of collections.abc are called with objects that are not the plan's
 # a correct runtime must: take objects of the plan alone

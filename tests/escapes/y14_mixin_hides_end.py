@@ -1,4 +1,3 @@
-# id: y14_mixin_hides_end
 # kind: limit
 # tries: mixin methods of collections.abc catch the KeyError behind which the plan ends
 # a correct runtime must: end the plan as it was going to end

@@ -1,4 +1,3 @@
-# id: y15_mixin_never_ends
 # kind: limit
 # tries: mixin methods of collections.abc loop over methods without end
 # a correct runtime must: stop the plan

@@ -1,4 +1,3 @@
-# id: y16_subclasses_walk
 # kind: walk
 # tries: __subclasses__ leads from a class of the plan to one of Python's
 # a correct runtime must: give classes of the plan alone

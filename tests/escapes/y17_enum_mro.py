@@ -1,4 +1,3 @@
-# id: y17_enum_mro
 # kind: class
 # tries: mro() gives Python's own Enum, which makes classes of any names
 # a correct runtime must: give the Enum of plans

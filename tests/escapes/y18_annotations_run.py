@@ -1,4 +1,3 @@
-# id: y18_annotations_run
 # kind: class
 # tries: annotations of functions run code, or read what a text names
 # a correct runtime must: run them as the plan's own code and resolve names alone

@@ -1,4 +1,3 @@
-# id: y19_annotations_written
 # kind: class
 # tries: what annotations hold is written, so that signatures and dataclasses run it
 # a correct runtime must: treat it as data of the plan

@@ -1,4 +1,3 @@
-# id: y20_exc_info
 # kind: exc
 # tries: sys.exc_info gives what ends the plan, its traceback and its frames
 # a correct runtime must: hide them

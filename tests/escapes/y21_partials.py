@@ -1,4 +1,3 @@
-# id: y21_partials
 # kind: escape
 # tries: the parts of partial functions lead to the runtime's functions
 # a correct runtime must: give what the plan gave alone

@@ -1,4 +1,3 @@
-# id: y22_wrapper_objects
 # kind: class
 # tries: update_wrapper writes to what is not the plan's
 # a correct runtime must: write to the plan's own functions and objects alone

@@ -1,4 +1,3 @@
-# id: y23_loops
 # kind: async
 # tries: loops, runners and futures of asyncio lead to the scheduler
 # a correct runtime must: show plain futures and times alone

@@ -1,4 +1,3 @@
-# id: y24_loop_ends
 # kind: async
 # tries: a loop's executor, shields and hand-awaited coroutines go on after the plan's end
 # a correct runtime must: end everything with the plan

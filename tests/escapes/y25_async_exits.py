@@ -1,4 +1,3 @@
-# id: y25_async_exits
 # kind: async
 # tries: AsyncExitStack hides the plan's end, or gives it to the plan's functions
 # a correct runtime must: hide nothing

@@ -1,4 +1,3 @@
-# id: y26_memory_views
 # kind: memory
 # tries: views of memory outlive their owner, change texts, or read past their end
 # a correct runtime must: read and write the plan's own bytes alone

@@ -1,4 +1,3 @@
-# id: y27_globals
 # kind: walk
 # tries: globals leads to the guards, the builtins and the variables of the runtime
 # a correct runtime must: show the plan's own variables to read

@@ -1,4 +1,3 @@
-# id: y28_saved_abstract
 # kind: resume
 # tries: objects of classes over collections.abc lie when they are saved
 # a correct runtime must: save their attributes alone

@@ -1,4 +1,3 @@
-# id: y29_alias_parts
 # kind: walk
 # tries: the parts of generic aliases and the types of iterators lead to Python's own type, and to classes that make any class
 # a correct runtime must: give what the plan gave, and type as plans see it
