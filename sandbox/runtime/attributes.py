@@ -149,10 +149,6 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     set: public_names(set),
     frozenset: public_names(frozenset),
     bytearray: public_names(bytearray, *_GUARDED_BYTES),
-    memoryview: split_names(
-        "c_contiguous cast contiguous f_contiguous format itemsize nbytes ndim readonly release shape strides "
-        "suboffsets tobytes tolist toreadonly"
-    ),
     int: public_names(int, "from_bytes"),
     bool: public_names(bool, "from_bytes"),
     float: public_names(float),

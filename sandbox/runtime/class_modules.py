@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import keyword
 import re
 import types
 import typing
@@ -281,6 +282,19 @@ def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     return decorate if cls is None else decorate(cls)
 
 
+def _require_field_names() -> None:
+    """Let Python make fields of names alone: it writes them into code. Annotations may hold any text, and change."""
+    get_field = dataclasses._get_field  # type: ignore[attr-defined]
+
+    def checked(cls: type, name: object, *rest: Any) -> Any:
+        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
+            raise TypeError("the names of a dataclass's fields must be identifiers")
+        return get_field(cls, name, *rest)
+
+    dataclasses._get_field = checked  # type: ignore[attr-defined]
+
+
+_require_field_names()
 _MARKER: typing.Final = re.compile(r"\s*(?:\w+\s*\.)?\s*(ClassVar|InitVar|KW_ONLY)\b")
 _MARKERS: typing.Final = {"ClassVar": typing.ClassVar, "InitVar": dataclasses.InitVar, "KW_ONLY": dataclasses.KW_ONLY}
 """What makes of a field something else. Where annotations are texts, Python looks for it in the class's module."""

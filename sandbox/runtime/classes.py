@@ -12,6 +12,7 @@ import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -355,6 +356,10 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     """Return an attribute as a plan may have it: Python's own methods that reach further are guarded."""
     if name in _WRAPPED:
         return _guard_method(found, name, texts)
+    if name in _TABLES and type(found) is dict and not _is_own_table(owner, name, found):
+        return dict(found)
+    if name == "_hash" and getattr(found, "__func__", found) is AbstractSet._hash:
+        raise AttributeError("Set._hash tells addresses here; write hash(frozenset(self))")
     if _is_of_runtime(owner, name, found):
         return _unbound(found)
     if name in _CAUSES:
@@ -363,7 +368,8 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         if name == "__dict__":
             own = is_own_class(owner)
             items = ((n, v if own or type(v) is not FunctionType else _unbound(v)) for n, v in found.items())
-            return {n: v for n, v in items if n != CLASS_MARK}
+            shown: dict[str, Any] = {n: v for n, v in items if n != CLASS_MARK}
+            return shown | ({_FIELDS: dict(shown[_FIELDS])} if _FIELDS in shown else {})
         if name == "__mro__":
             return _shown_bases(found)
         if name.startswith("_") and not is_reserved(name) and not any(name in k.__dict__ for k in owner.__mro__):
@@ -373,6 +379,19 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     if type(found) is _METHOD_OF_TYPE and found.__name__ in texts.get(found.__objclass__, ()):
         return texts[found.__objclass__][found.__name__]
     return dict(found) if type(found) is MappingProxyType else found
+
+
+_FIELDS: Final = "__dataclass_fields__"
+_TABLES: Final = frozenset({"__annotations__", _FIELDS})
+
+
+def _is_own_table(owner: Any, name: str, table: object) -> bool:
+    """Return whether these are annotations of the plan's own class, which it may change: Python makes code of a
+    dataclass's fields, and the runtime's classes serve all.
+    """
+    kind = owner if is_class(owner) else type(owner)
+    own = (k for k in kind.__mro__ if is_own_class(k))
+    return name == "__annotations__" and any(k.__dict__.get(name) is table for k in own)
 
 
 def _is_of_runtime(owner: Any, name: str, function: object) -> bool:

@@ -299,7 +299,7 @@ MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
 WRITABLE_TYPES: frozenset[type] = frozenset(
-    {list, dict, bytearray, memoryview, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
+    {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
     | {WeakKeyDictionary, WeakValueDictionary}
 )
 """The types whose items a plan may set and delete."""

@@ -186,13 +186,5 @@ VISIBLE_TYPES |= {
 }
 _OF_ITERTOOLS = (getattr(itertools, name) for name in ALLOWED_MODULES["itertools"])
 VISIBLE_TYPES |= {kind for kind in _OF_ITERTOOLS if isinstance(kind, type)}
-VISIBLE_TYPES |= {
-    bytearray,
-    memoryview,
-    datetime.date,
-    datetime.datetime,
-    datetime.time,
-    datetime.timedelta,
-    datetime.timezone,
-}
+VISIBLE_TYPES |= {bytearray, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone}
 VISIBLE_TYPES |= {pathlib.PurePosixPath, pathlib.PureWindowsPath, decimal.Decimal, Fraction, uuid.UUID, ChainMap}

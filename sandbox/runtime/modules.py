@@ -531,6 +531,7 @@ def _functools_members() -> Members:
 
     return _named(update_wrapper, wraps, singledispatch, total_ordering) | {
         "partial": Partial,
+        "partialmethod": PartialMethod,
         "singledispatchmethod": SingleDispatchMethod,
     }
 
@@ -609,14 +610,44 @@ class SingleDispatchMethod:
         def method(*args: Any, **named: Any) -> Any:
             if not args:
                 raise TypeError(f"{_name(self._dispatch._default)} requires at least 1 positional argument")
-            return self._dispatch.dispatch(type(args[0])).__get__(obj, cls)(*args, **named)
+            return _bind(self._dispatch.dispatch(type(args[0])), obj, cls)(*args, **named)
 
         return set_name(_name(self._dispatch._default), method)
 
 
+class PartialMethod:
+    """``functools.partialmethod``: a method that is called with some arguments given before."""
+
+    __slots__ = ("args", "func", "keywords")
+
+    def __init__(self, func: Any, /, *args: Any, **keywords: Any) -> None:
+        if not callable(func) and not hasattr(type(func), "__get__"):
+            raise TypeError(f"{func!r} is not callable or a descriptor")
+        self.func, self.args, self.keywords = func, args, keywords
+
+    def __get__(self, obj: Any, cls: Any = None) -> Callable[..., Any]:
+        if obj is None and type(self.func) not in (classmethod, staticmethod):
+            return set_name("partialmethod", lambda owner, *args, **named: self.__get__(owner, cls)(*args, **named))
+        bound = _bind(self.func, obj, cls)
+        return set_name("partialmethod", lambda *args, **named: bound(*self.args, *args, **{**self.keywords, **named}))
+
+
+def _bind(function: Any, obj: Any, cls: Any) -> Callable[..., Any]:
+    """Return a function as a method of ``obj``: what is no function or descriptor of the plan gets it like a builtin,
+    as its first argument. Bound, the runtime's own methods would take a plan's object for the runtime.
+    """
+    kind = type(function)
+    if is_plan_function(function) or is_plan_class(kind) or kind in _DESCRIPTORS:
+        return function if not hasattr(kind, "__get__") else kind.__get__(function, obj, cls)  # type: ignore[no-any-return]
+    return functools.partial(function, obj)
+
+
+_DESCRIPTORS = (classmethod, staticmethod, property, PartialMethod, SingleDispatchMethod)
 SingleDispatchMethod.__name__ = SingleDispatchMethod.__qualname__ = "singledispatchmethod"
-SingleDispatchMethod.__module__ = "functools"
+PartialMethod.__name__ = PartialMethod.__qualname__ = "partialmethod"
+SingleDispatchMethod.__module__ = PartialMethod.__module__ = "functools"
 ALLOWED_ATTRIBUTES[_SingleDispatch] = frozenset({"dispatch", "register"})
+ALLOWED_ATTRIBUTES[PartialMethod] = frozenset()
 ALLOWED_ATTRIBUTES[SingleDispatchMethod] = frozenset({"register"})
 
 

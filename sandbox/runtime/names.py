@@ -112,7 +112,7 @@ CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
 
 PLAIN_BUILTINS = split_names(
     "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float "
-    "frozenset hex int isinstance issubclass iter len list map max memoryview min next oct ord range repr reversed "
+    "frozenset hex int isinstance issubclass iter len list map max min next oct ord range repr reversed "
     "round set slice sorted str sum tuple zip"
 )
 """Builtins used unchanged: they touch only their arguments, and a plan has no objects with hooks."""
@@ -158,6 +158,7 @@ NAME_HINTS: dict[str, str] = {
     "exit": "use return to end the plan",
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
+    "memoryview": "slices of bytes do the same: data[2:5]",
     "MemoryError": "write `except Exception`; a plan neither raises nor catches what a limit ends",
 }
 """Advice on what to write instead of a builtin that plans lack."""

@@ -229,10 +229,6 @@ PRINTED = {
         "x = 1\ndef f():\n    return globals()['x'] + globals().get('y', 5)\nprint(f(), 'f' in globals(), 'agent' in globals())",
         "6 True False",
     ),
-    "memoryview": (
-        "b = bytearray(b'abcd')\nwith memoryview(b) as v:\n    v[1:3] = b'XY'\n    print(v[::-1].tobytes(), v.nbytes, v.cast('H').tolist())\nprint(b)",
-        "b'dYXa' 4 [22625, 25689]\nbytearray(b'aXYd')",
-    ),
     "SimpleNamespace": (
         "from types import SimpleNamespace\nn = SimpleNamespace(a=1)\nprint(n, type(n).__name__, hasattr(n, 'b'))\n"
         "try:\n    n.b\nexcept AttributeError as e:\n    print(e)",
