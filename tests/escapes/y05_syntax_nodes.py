@@ -1,4 +1,4 @@
-# kind: ast
+# kind: walk
 # tries: run a syntax tree, change one, and reach Python's insides from nodes, their classes and a visitor
 # a correct runtime must: let a plan read nodes only
 import ast

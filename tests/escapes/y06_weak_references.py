@@ -1,4 +1,4 @@
-# kind: finaliser
+# kind: class
 # tries: have code of the plan run when an object goes, also after the plan's end, and read addresses
 # a correct runtime must: take no callbacks, and show no addresses
 import weakref

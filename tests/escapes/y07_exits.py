@@ -1,4 +1,4 @@
-# kind: control
+# kind: swallow
 # tries: leave the worker or hide a limit with SystemExit, KeyboardInterrupt and GeneratorExit
 # a correct runtime must: end the plan with the exit, or with the limit; the host goes on
 import sys

@@ -1,4 +1,4 @@
-# kind: inspect
+# kind: walk
 # tries: reach code, frames and foreign functions with inspect, by signatures, members and wrappers
 # a correct runtime must: tell names, kinds and defaults of the plan's own functions
 import functools, inspect

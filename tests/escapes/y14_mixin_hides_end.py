@@ -1,4 +1,4 @@
-# kind: limit
+# kind: cpu
 # tries: mixin methods of collections.abc catch the KeyError behind which the plan ends
 # a correct runtime must: end the plan as it was going to end
 def solution(agent, start_from=1):

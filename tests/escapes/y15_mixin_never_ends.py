@@ -1,4 +1,4 @@
-# kind: limit
+# kind: cpu
 # tries: mixin methods of collections.abc loop over methods without end
 # a correct runtime must: stop the plan
 def solution(agent, start_from=1):

@@ -1,4 +1,4 @@
-# kind: escape
+# kind: walk
 # tries: the parts of partial functions lead to the runtime's functions
 # a correct runtime must: give what the plan gave alone
 def solution(agent, start_from=1):

@@ -1,4 +1,4 @@
-# kind: async
+# kind: tasks
 # tries: loops, runners and futures of asyncio lead to the scheduler
 # a correct runtime must: show plain futures and times alone
 def solution(agent, start_from=1):

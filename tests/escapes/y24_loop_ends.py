@@ -1,4 +1,4 @@
-# kind: async
+# kind: tasks
 # tries: a loop's executor, shields and hand-awaited coroutines go on after the plan's end
 # a correct runtime must: end everything with the plan
 def solution(agent, start_from=1):

@@ -1,4 +1,4 @@
-# kind: async
+# kind: tasks
 # tries: AsyncExitStack hides the plan's end, or gives it to the plan's functions
 # a correct runtime must: hide nothing
 def solution(agent, start_from=1):

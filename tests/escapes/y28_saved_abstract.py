@@ -1,4 +1,4 @@
-# kind: resume
+# kind: ckpt
 # tries: objects of classes over collections.abc lie when they are saved
 # a correct runtime must: save their attributes alone
 def solution(agent, start_from=1):
