@@ -295,7 +295,7 @@ def _require_field_names() -> None:
 
 
 _require_field_names()
-_MARKER: typing.Final = re.compile(r"\s*(?:\w+\s*\.)?\s*(ClassVar|InitVar|KW_ONLY)\b")
+_MARKER: typing.Final = re.compile(r"\s*+(?:\w++\s*+\.\s*+)?(ClassVar|InitVar|KW_ONLY)\b")
 _MARKERS: typing.Final = {"ClassVar": typing.ClassVar, "InitVar": dataclasses.InitVar, "KW_ONLY": dataclasses.KW_ONLY}
 """What makes of a field something else. Where annotations are texts, Python looks for it in the class's module."""
 
