@@ -39,9 +39,8 @@ from codeplan.cancellation import Cancellation, current_cancellation
 from codeplan.errors import BudgetExceeded, Diverged, InfrastructureError, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM, Environment, has_members, require_members
-from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import EpisodeEnded, EpisodeStarted, Event, EventHandler
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import EventsOnly, Trace
 from codeplan.runner import environment_files, episodes, models, recorded_episodes
 from codeplan.runner.async_episodes import in_thread
 from codeplan.runner.environment_files import name_of_factory

@@ -28,9 +28,8 @@ from codeplan.budget import Spending
 from codeplan.cancellation import Cancellation
 from codeplan.errors import Diverged, InfrastructureError, UsageError
 from codeplan.methods.autoplan import batch_name, batch_plan
-from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import EpisodeEnded, Event, EventHandler
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import EventsOnly, Trace
 from codeplan.runner import episodes
 from codeplan.statistics import welch_test
 from codeplan.types import Result, Value

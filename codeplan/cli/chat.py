@@ -137,7 +137,7 @@ class _Turns:
     @property
     def hears_replies(self) -> bool:
         """Whether replies are shown while they are written."""
-        from codeplan.recording.event_handlers import hears_replies
+        from codeplan.recording.trace import hears_replies
 
         return hears_replies(self._show)
 

@@ -110,7 +110,7 @@ def run(
     Exit codes: 0 success, 1 not solved, 2 usage, 3 budget spent, 4 infrastructure, 130 interrupted; they speak of the
     episode, whatever becomes of the skill.
     """
-    from codeplan.recording.event_handlers import KeepAndTell
+    from codeplan.recording.trace import KeepAndTell
     from codeplan.report.json_output import result_as_json
     from codeplan.runner.episodes import run as run_episode
 
@@ -379,7 +379,7 @@ class _ResumedEvents:
 
     @property
     def hears_replies(self) -> bool:
-        from codeplan.recording.event_handlers import hears_replies
+        from codeplan.recording.trace import hears_replies
 
         return hears_replies(self._show)
 

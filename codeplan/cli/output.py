@@ -163,7 +163,7 @@ def waiting_line(working: str = _WITHOUT_PLAN) -> Iterator[None]:
     Unless ``working`` says otherwise, the environment works until the first plan runs.
     """
     global _current
-    from codeplan.recording.event_handlers import observe_activity
+    from codeplan.recording.trace import observe_activity
     from codeplan.untrusted.console import CleanConsole
 
     console = CleanConsole(stderr=True)

@@ -200,7 +200,7 @@ def _preview(outcome: Plan | Rejected, env: str | ToolEnvironment, sandbox: Sand
     """What the flows say about each call of a plan that passed the check; empty without flows."""
     from codeplan.agent_interface import agent_api
     from codeplan.episode.episode import agent_class
-    from codeplan.planning.plan_origins import find_plan_origins
+    from codeplan.planning.plan_run import find_plan_origins
     from codeplan.types import Plan
 
     checks = None if isinstance(env, str) else env.flow_checks

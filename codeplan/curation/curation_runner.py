@@ -18,8 +18,8 @@ from codeplan.errors import InfrastructureError, UsageError
 from codeplan.llm.callable_model import CallableModel, ModelFunction
 from codeplan.llm.connections import cancel_calls_on_interrupt
 from codeplan.protocols import LLM, BaseEnvironment
-from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event
+from codeplan.recording.trace import EventsOnly
 from codeplan.runner import episodes, given_plans, models
 from codeplan.runner.recorded_calls import UnrecordedCall
 from codeplan.runner.setup import accepted_settings

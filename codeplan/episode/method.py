@@ -25,15 +25,6 @@ class Method(Protocol):
         ...
 
 
-def needs_space(method: object) -> bool:
-    """Whether a model writes actions itself for this method or an executor of it (their attribute ``needs_space``).
-
-    The environment then describes them by its attribute ``space``.
-    """
-    executor = getattr(method, "executor", None)
-    return getattr(method, "needs_space", False) or (executor is not None and needs_space(executor))
-
-
 EpisodeOpener = Callable[[Task], AbstractContextManager[Episode]]
 """A context manager: an episode of a task, with a trace of its own. It suppresses BudgetExceeded: such an episode has
 nothing more to teach."""

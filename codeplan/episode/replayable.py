@@ -36,7 +36,6 @@ from codeplan.protocols import (
     WrapsModel,
     reply_listener,
 )
-from codeplan.recording.event_handlers import tell_model_call
 from codeplan.recording.event_log import standing_events
 from codeplan.recording.events import (
     AnswersCalls,
@@ -58,7 +57,7 @@ from codeplan.recording.events import (
     ValueJudged,
     WarningIssued,
 )
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import Trace, tell_model_call
 from codeplan.tools.questions import question_of
 from codeplan.types import Answer, Call, Completion, Embeddings, Finished, Message, Observation, Purpose, Task, Usage
 from codeplan.types.value import MAX_AMOUNT

@@ -16,7 +16,7 @@ from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.plugins import remove_secrets
 from codeplan.types import Message, Purpose, Usage
-from codeplan.untrusted.thoughts import split_thoughts
+from codeplan.untrusted.texts import split_thoughts
 from codeplan.untrusted.values import in_quotes
 
 _MAX_ANSWER_BYTES = 256 << 10

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from codeplan.errors import UsageError
 from codeplan.mcp_server.answers import RunAnswer
 from codeplan.mcp_server.plan_runner import RunControl
-from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import Event, StepEntered
+from codeplan.recording.trace import EventsOnly
 from codeplan.tools.approvals import MAX_APPROVAL_CHARS, Always, ProposedCall
 from codeplan.types import Plan, Value
 from codeplan.untrusted.values import call_text

@@ -22,8 +22,7 @@ from codeplan.mcp_server.run_folders import RunFolders, RunState
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.feedback import RunReport, prompt_values, read_run
 from codeplan.planning.outcomes import describe_outcome
-from codeplan.planning.plan_origins import find_plan_origins
-from codeplan.planning.plan_run import take_reply
+from codeplan.planning.plan_run import find_plan_origins, take_reply
 from codeplan.planning.resume_point import (
     BROKEN_OFF,
     MissingVariable,
@@ -36,7 +35,6 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
-from codeplan.recording.event_handlers import KeepAndTell
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallDecided,
@@ -51,7 +49,7 @@ from codeplan.recording.events import (
     PlanOrigins,
     PlanStarted,
 )
-from codeplan.recording.trace import Trace, is_waiting
+from codeplan.recording.trace import KeepAndTell, Trace, is_waiting
 from codeplan.report.event_view import describe_decision
 from codeplan.runner.episodes import TRACE_NAME, run
 from codeplan.runner.recorded_episodes import resume

@@ -11,11 +11,10 @@ import msgspec
 from codeplan import plugins
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ImportsSetting, PromptsSetting
-from codeplan.planning.asking import load_prompts
+from codeplan.planning.asking import SampleOrigin, SampleSettings, SampleTable, load_prompts
 from codeplan.planning.plan_run import record_notices
 from codeplan.planning.planner import Planner, RefinePrompt, SkillPlanWriter
 from codeplan.planning.refinement import LoopSettings, RefinementLoop
-from codeplan.planning.sample_choice import SampleOrigin, SampleSettings, SampleTable
 from codeplan.plugins import Setting
 from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelection, SkillSelector, expect_answers, open_store
@@ -41,7 +40,7 @@ class AdaPlannerSettings(LoopSettings, frozen=True, kw_only=True, forbid_unknown
 
     ``tries=1`` switches refinement off (open loop); ``asks=False`` switches in-plan refinement off, so only
     out-of-plan refinement remains. ``samples`` and the three settings after it choose the worked examples
-    (``codeplan.planning.sample_choice``).
+    (``codeplan.planning.asking``).
     """
 
     samples: SamplesSetting = 1

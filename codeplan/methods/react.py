@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 from codeplan.episode.episode import Episode
 from codeplan.errors import SizeExceeded, UsageError
 from codeplan.methods.registry import PromptsSetting, require_positive
-from codeplan.planning.asking import ask_template, load_prompts
-from codeplan.planning.sample_choice import sample_for
+from codeplan.planning.asking import ask_template, load_prompts, sample_for
 from codeplan.planning.turns import (
     THOUGHT_REPLY,
     ToolTurns,

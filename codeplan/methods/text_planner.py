@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 from codeplan.episode.episode import Episode
 from codeplan.methods.registry import ExecutorSetting, PromptsSetting, require_positive, resolve_executor
-from codeplan.planning.asking import ask_template, load_prompts
-from codeplan.planning.sample_choice import SampleSettings, choose_samples
+from codeplan.planning.asking import SampleSettings, ask_template, choose_samples, load_prompts
 from codeplan.planning.turns import collect_turns, format_transcript
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted

@@ -10,8 +10,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from codeplan.episode.episode import Episode
-from codeplan.planning.asking import ask_template
-from codeplan.planning.sample_choice import sample_for
+from codeplan.planning.asking import ask_template, sample_for
 from codeplan.planning.turns import Turn, call_turn, show_value
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import WarningIssued, answered_calls

@@ -11,25 +11,30 @@ from msgspec.structs import replace
 
 from codeplan.episode.episode import Episode
 from codeplan.episode.history import MAX_SHOWN_TURNS, MAX_SHOWN_VALUE, PastTurn
-from codeplan.planning.asking import api_text, ask_messages, ask_template, render_messages, render_text
+from codeplan.planning.asking import (
+    SampleSettings,
+    api_text,
+    ask_messages,
+    ask_template,
+    choose_samples,
+    render_messages,
+    render_text,
+)
 from codeplan.planning.feedback import (
     MAX_ATTEMPTS,
     MAX_CONVERSATION_CHARS,
     RunReport,
     ShownParts,
+    answer_shape,
+    call_shape,
     done_lines,
     limits_left,
     prompt_values,
     repair_values,
     rewrite_values,
-    turn_values,
-)
-from codeplan.planning.sample_choice import SampleSettings, choose_samples
-from codeplan.planning.untrusted_feedback import (
-    answer_shape,
-    call_shape,
     shape_text,
     tag_mark,
+    turn_values,
     words_if_blind,
     words_of,
 )

@@ -15,7 +15,16 @@ import msgspec
 from codeplan.agent_interface import report_of
 from codeplan.episode.episode import Episode, actions_since_reset, require_fresh_world, rewind
 from codeplan.errors import SizeExceeded, UsageError
-from codeplan.planning.feedback import Exchange, NextStart, RunEvents, RunReport, limits_left, read_run
+from codeplan.planning.feedback import (
+    Exchange,
+    NextStart,
+    RunEvents,
+    RunReport,
+    blind_outcome,
+    limits_left,
+    read_run,
+    words_if_blind,
+)
 from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, ended_by_user, gave_up, run_end
 from codeplan.planning.plan_run import (
     Fixes,
@@ -41,7 +50,6 @@ from codeplan.planning.resume_point import (
     step_after_all,
     unfinished_step,
 )
-from codeplan.planning.untrusted_feedback import blind_outcome, words_if_blind
 from codeplan.plugins import Setting
 from codeplan.recording.events import PlanDrafted
 from codeplan.sandbox import Sandbox

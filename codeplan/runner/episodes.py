@@ -19,11 +19,10 @@ from codeplan.errors import BudgetExceeded, UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.protocols import LLM, BaseEnvironment, Environment
-from codeplan.recording.event_handlers import KeepAndTell
 from codeplan.recording.events import EventHandler
 from codeplan.recording.tape import Tape, TapeRecorder
 from codeplan.recording.trace import TRACE_NAME as TRACE_NAME
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import KeepAndTell, Trace
 from codeplan.runner import telemetry
 from codeplan.runner.setup import ActiveEpisode, EpisodeSetup, require_handler, require_out
 from codeplan.types import Result, Task

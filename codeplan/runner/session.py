@@ -18,9 +18,8 @@ from codeplan.budget import Budget
 from codeplan.errors import UsageError
 from codeplan.llm.callable_model import ModelFunction
 from codeplan.protocols import LLM
-from codeplan.recording.event_handlers import hears_replies
 from codeplan.recording.events import EpisodeEnded, Event, EventHandler, ReplyWritten, TurnStarted
-from codeplan.recording.trace import Trace, asks_user, find_end
+from codeplan.recording.trace import Trace, asks_user, find_end, hears_replies
 from codeplan.runner import telemetry
 from codeplan.runner.approval_answers import take_answer
 from codeplan.runner.async_episodes import in_thread

@@ -16,7 +16,7 @@ from codeplan.budget import Budget
 from codeplan.envs.registry import require_recordable
 from codeplan.episode.episode import Episode, actions_not_described
 from codeplan.episode.meter import Meter
-from codeplan.episode.method import Method, needs_space
+from codeplan.episode.method import Method
 from codeplan.errors import (
     BudgetExceeded,
     CallInDoubt,
@@ -46,9 +46,8 @@ from codeplan.protocols import (
     require_members,
     require_synchronous,
 )
-from codeplan.recording.event_handlers import HandlerError, handler_errors_unwrapped
 from codeplan.recording.events import AnswersCalls, EpisodeEnded, EpisodeStarted, Event, EventHandler, TurnStarted
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import HandlerError, Trace, handler_errors_unwrapped
 from codeplan.runner import models
 from codeplan.sandbox.protocol.limits import shorten
 from codeplan.tools.approvals import require_callable
@@ -163,7 +162,7 @@ class EpisodeSetup:
         with ExitStack() as resources:
             self.env = _open(env, shares["env"], resources)
             _require_usable_agent(self.env)
-            if needs_space(self.method) and described_actions(self.env) is None:
+            if _needs_space(self.method) and described_actions(self.env) is None:
                 raise actions_not_described(self.env.name)
             self._resources = resources.pop_all()
 
@@ -409,6 +408,15 @@ def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: Exi
 
 
 _usable_agents: Final[WeakSet[type]] = WeakSet()  # with many tools, looking at each method takes milliseconds
+
+
+def _needs_space(method: object) -> bool:
+    """Whether a model writes actions itself for this method or an executor of it (their attribute ``needs_space``).
+
+    The environment then describes them by its attribute ``space``.
+    """
+    executor = getattr(method, "executor", None)
+    return getattr(method, "needs_space", False) or (executor is not None and _needs_space(executor))
 
 
 def _require_usable_agent(env: BaseEnvironment) -> None:

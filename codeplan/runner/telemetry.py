@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from codeplan.errors import ModelError
-from codeplan.recording.event_handlers import hears_replies
 from codeplan.recording.events import (
     CallAnswered,
     CallsByAnswer,
@@ -27,6 +26,7 @@ from codeplan.recording.events import (
     ModelCallFailed,
     TextsEmbedded,
 )
+from codeplan.recording.trace import hears_replies
 from codeplan.types import Call, Crashed, InfrastructureFailed, Interrupted, Result, Usage
 from codeplan.untrusted.values import shown_answer
 

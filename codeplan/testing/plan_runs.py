@@ -13,8 +13,8 @@ from codeplan.episode.episode import agent_class
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.outcomes import words_for_test
 from codeplan.protocols import LLM, BaseEnvironment
-from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.events import AnsweredCall, Event, ModelCalled, StepEntered, ValueJudged, answered_calls
+from codeplan.recording.trace import EventsOnly
 from codeplan.runner.episodes import run
 from codeplan.sandbox import Limits, Sandbox
 from codeplan.sandbox.host.backend import LineCoverage

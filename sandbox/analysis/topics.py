@@ -17,10 +17,9 @@ import msgspec
 from codeplan.sandbox.analysis import fixes, generalise, merging, mutants, origins, plan_shape, replies, snippets
 from codeplan.sandbox.language.parsing import RejectedPlanError
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.frames import diagnostic_rows
+from codeplan.sandbox.protocol.frames import diagnostic_rows, escape_surrogates
 from codeplan.sandbox.protocol.limits import shorten
 from codeplan.sandbox.protocol.plain_data import ANALYSIS_RULES, MAX_ANALYSIS_BYTES, find_non_plain
-from codeplan.sandbox.protocol.values import escape_surrogates
 
 AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""

@@ -33,7 +33,7 @@ from codeplan.sandbox.language.compilation import (
     compile_expression,
     compile_plan,
 )
-from codeplan.sandbox.protocol import frames, values
+from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError, classes_by_variable, decode, encode
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.protocol.frames import REFUSED_IMPORT, diagnostic_rows
@@ -315,7 +315,7 @@ def _error_text(error: BaseException) -> str:
 
 
 def _shortened(text: str) -> str:
-    shown = values.escape_surrogates(shorten(text))
+    shown = frames.escape_surrogates(shorten(text))
     return shown if len(shown) <= MAX_MESSAGE_CHARS + 100 else shorten(shown)
 
 
@@ -384,7 +384,7 @@ class HostClient:
         reply = self._speak(frames.WaitFrame(seconds))
         assert isinstance(reply, frames.AnswerFrame), "the conversation allows no other answer"
         error = _failure(reply.error, reply.message) if reply.error else None
-        value = None if error else values.unpack_value(reply.value)
+        value = None if error else frames.unpack_value(reply.value)
         return CallAnswer(reply.number, reply.seconds, value, error)
 
     def sleep(self, seconds: float) -> None:
@@ -409,8 +409,8 @@ class HostClient:
             raise TypeError(f"{method} was given an argument whose name is empty or longer than {MAX_NAME_CHARS}")
         packed = [_pack_argument(method, a) for a in args]
         named = {name: _pack_argument(method, a) for name, a in kwargs.items()}
-        if any(map(values.holds_half_pair, (*packed, *named.values(), *map(values.pack_value, named)))):
-            raise ValueError(f"{method} was given {values.HALF_PAIR}")
+        if any(map(frames.holds_half_pair, (*packed, *named.values(), *map(frames.pack_value, named)))):
+            raise ValueError(f"{method} was given {frames.HALF_PAIR}")
         frame = frames.CallFrame(method, packed, named, _calling_line())
         self._require_within("call_bytes", frames.packed_size(frame), self._limits.call_bytes)
         return frame
@@ -430,7 +430,7 @@ class HostClient:
         self._asks += 1
         self._require_within("asks", self._asks, self._limits.asks)
         packed = [] if data is None else [_pack_argument("ask_llm", data)]
-        frame = frames.AskFrame(values.escape_surrogates(question), packed, form, wrong)
+        frame = frames.AskFrame(frames.escape_surrogates(question), packed, form, wrong)
         self._require_within("ask_bytes", frame.size, self._limits.ask_bytes)
         return self._exchange(frame)
 
@@ -442,7 +442,7 @@ class HostClient:
     def print(self, text: str) -> None:
         """Add to the output, up to the limit."""
         self._refuse_after_failure()
-        text = values.escape_surrogates(text)
+        text = frames.escape_surrogates(text)
         room = self._limits.output - self._output_chars
         self._output_chars += len(text)
         self._buffer(text[:room])
@@ -484,7 +484,7 @@ class HostClient:
     def _exchange(self, frame: frames.Frame) -> object:
         reply = self._speak(frame)
         if isinstance(reply, frames.ResultFrame):
-            return values.unpack_value(reply.value)
+            return frames.unpack_value(reply.value)
         assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
         raise _failure(reply.error, reply.message)
 
@@ -529,9 +529,9 @@ def _failure(error: str, message: str) -> Exception:
     return kind(message)
 
 
-def _pack_argument(method: str, value: object) -> values.Crossing:
+def _pack_argument(method: str, value: object) -> frames.Crossing:
     try:
-        return values.pack_value(value)
+        return frames.pack_value(value)
     except NotPlainData as reason:
         hint = user_imports.plain_data_hint()
         raise TypeError(f"{method} was given {reason}; give it texts, numbers, lists, tuples and dicts{hint}") from None

@@ -24,16 +24,21 @@ from codeplan.protocols import answer_schema
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol import forms, frames
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
-from codeplan.sandbox.protocol.frames import MAX_OPEN_CALLS, AnswerFrame, BeginFrame, CallFrame, ErrorFrame, ResultFrame
-from codeplan.sandbox.protocol.limits import Limits, limit_message, shorten
-from codeplan.sandbox.protocol.values import (
+from codeplan.sandbox.protocol.frames import (
     HALF_PAIR,
+    MAX_OPEN_CALLS,
     SCALAR_TYPES,
+    AnswerFrame,
+    BeginFrame,
+    CallFrame,
+    ErrorFrame,
+    ResultFrame,
     escape_surrogates,
     holds_half_pair,
     pack_value,
     unpack_value,
 )
+from codeplan.sandbox.protocol.limits import Limits, limit_message, shorten
 from codeplan.sandbox.runtime.names import CALL_ERRORS
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Observation, Plan, Replan, ResourceUsage, Stopped
 from codeplan.untrusted.json_values import plain_variables

@@ -9,9 +9,8 @@ import re
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names, outer_names
 from codeplan.sandbox.language.parsing import has_no_effect, walk
 from codeplan.sandbox.language.plan_outline import PlanOutline, PlanPart, find_final_replan
-from codeplan.sandbox.protocol.frames import DIGEST_CHARS
+from codeplan.sandbox.protocol.frames import DIGEST_CHARS, escape_surrogates
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
-from codeplan.sandbox.protocol.values import escape_surrogates
 
 _DECIMAL_BITS = 10_000  # a whole number with more is written in hexadecimal: Python refuses to write 4,300 digits
 _PREFIX = re.compile(r"^\s*\[\s*[Ss]tep\s*\d+\s*\]\s*:?\s*")

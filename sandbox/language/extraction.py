@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeplan.types.value import Value
-from codeplan.untrusted.thoughts import THOUGHT_END, THOUGHT_START, without_channels
+from codeplan.untrusted.texts import THOUGHT_END, THOUGHT_START, without_channels
 
 SOLUTION_HEADER = "def solution(agent, start_from=1):"
 

@@ -24,8 +24,8 @@ from codeplan.sandbox.monty.script import MontyScript, ScriptError, build_script
 from codeplan.sandbox.monty.text_process import uncaged_workers
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
+from codeplan.sandbox.protocol.frames import escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, Limits, shorten
-from codeplan.sandbox.protocol.values import escape_surrogates, pack_value, unpack_value
 from codeplan.sandbox.runtime.names import ASK_USER, ENDING_NAMES, PREDEFINED_NAMES, RESERVED_NAMES, is_reserved
 from codeplan.sandbox.runtime.namespace import missing_message
 from codeplan.types import Checkpoint, Diagnostic, GiveUp, Outcome, Rejected, Replan, ResourceUsage, Stopped

@@ -2,6 +2,10 @@
 
 The host trusts no frame: it caps each before reading it, checks each against its type, and accepts it only in a state
 of the conversation that allows it (``WorkerConversation``).
+
+Plain data in a frame: a scalar stands for itself, anything else is the JSON of its packed form, as a tuple of bytes.
+The packed form and its limits are those of ``codeplan.plain_data``; unpacking always creates a copy. JSON has texts
+alone as keys, so that decoding hashes nothing that a plan can choose to have one hash.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from codeplan.plain_data import MAX_VALUES
+from codeplan import plain_data
+from codeplan.plain_data import MAX_VALUES, NotPlainData
 from codeplan.sandbox.protocol.codec import MAX_NAMES, MAX_NODES, MAX_REASON_CHARS, Node
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.protocol.limits import (
@@ -31,9 +36,49 @@ from codeplan.sandbox.protocol.limits import (
     shorten,
 )
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
-from codeplan.sandbox.protocol.values import Crossing, escape_surrogates
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan, Step
-from codeplan.untrusted.texts import parser_reason, with_count
+from codeplan.untrusted.texts import escape_surrogates as escape_surrogates
+from codeplan.untrusted.texts import is_utf8, parser_reason, with_count
+
+HALF_PAIR: Final = "half of a surrogate pair, which is not text; remove it"
+"""What a plan may not give to an agent, in words that follow "was given"."""
+
+SCALAR_TYPES: Final = frozenset({type(None), str, bool, int, float})
+
+Crossing: TypeAlias = bool | int | float | str | tuple[bytes] | None
+"""A value in a frame."""
+
+_INT64_BOUND: Final = 2**63
+_AT_ONCE: Final = frozenset({type(None), bool, float})
+_HALF_PAIR_MARK: Final = b'{"$text":'  # within a text, JSON writes \\" for a quotation mark
+
+
+def pack_value(value: object) -> Crossing:
+    """A value as it stands in a frame. Subclasses of plain types become those types. Raises: NotPlainData."""
+    kind = type(value)
+    if kind in _AT_ONCE:
+        return value  # type: ignore[return-value]
+    if isinstance(value, str) and kind is str and is_utf8(value):
+        return value
+    if isinstance(value, int) and kind is int and -_INT64_BOUND <= value < _INT64_BOUND:
+        return value
+    return (msgspec.json.encode(plain_data.pack(value)),)
+
+
+def unpack_value(packed: Crossing) -> object:
+    """The value in a frame. Raises: NotPlainData for anything that ``pack_value`` never produces."""
+    if type(packed) is not tuple:
+        return packed
+    try:
+        return plain_data.unpack(msgspec.json.decode(packed[0]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise NotPlainData("an unknown form") from None
+
+
+def holds_half_pair(packed: Crossing) -> bool:
+    """Whether a value in a frame holds a text with half of a surrogate pair, which is not Unicode."""
+    return type(packed) is tuple and _HALF_PAIR_MARK in packed[0]
+
 
 MAX_OPEN_CALLS: Final = 1_000
 """Maximum number of calls that are begun and not answered; a worker waits for an answer before it begins another."""

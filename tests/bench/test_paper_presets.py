@@ -23,7 +23,7 @@ from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.tasks import PAPER_TASKS
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
-from codeplan.planning.sample_choice import choose_samples
+from codeplan.planning.asking import choose_samples
 from codeplan.plugins import load_factory, setting_names, setting_specs
 from codeplan.runner import models
 

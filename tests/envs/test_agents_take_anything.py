@@ -12,8 +12,8 @@ from codeplan.episode.episode import build_agent
 from codeplan.errors import AgentBroken
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.protocol import frames
+from codeplan.sandbox.protocol.frames import pack_value, unpack_value
 from codeplan.sandbox.protocol.limits import MAX_MESSAGE_CHARS
-from codeplan.sandbox.protocol.values import pack_value, unpack_value
 from codeplan.types import Observation
 
 ODD = [

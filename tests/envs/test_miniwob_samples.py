@@ -9,7 +9,7 @@ from codeplan.agent_interface import agent_api
 from codeplan.envs.miniwob.agent import MiniWobAgent
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
-from codeplan.planning.sample_choice import SampleSettings, choose_samples
+from codeplan.planning.asking import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.given_plans import execute
 from codeplan.sandbox import Sandbox

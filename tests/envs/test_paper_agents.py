@@ -8,7 +8,7 @@ from codeplan.envs.household.agent import HouseholdAgent
 from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.tasks import FEEDBACK_TASKS
 from codeplan.errors import UsageError
-from codeplan.planning.sample_choice import SampleSettings, choose_samples
+from codeplan.planning.asking import SampleSettings, choose_samples
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import run
 from codeplan.runner.recorded_episodes import replay

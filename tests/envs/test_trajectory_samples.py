@@ -8,7 +8,7 @@ from codeplan.envs.household.environment import Household
 from codeplan.envs.miniwob.environment import MiniWob
 from codeplan.errors import UsageError
 from codeplan.methods.react import ReAct
-from codeplan.planning.sample_choice import SampleSettings, choose_samples
+from codeplan.planning.asking import SampleSettings, choose_samples
 from codeplan.planning.turns import is_thought, parse_claim
 from codeplan.prompts.templates import Prompts
 

@@ -24,11 +24,10 @@ from codeplan.llm.openai_client import OpenAIModel
 from codeplan.llm.openai_protocol import parse_chat, parse_response
 from codeplan.llm.reply_stream import ReplyReader
 from codeplan.protocols import reply_listener
-from codeplan.recording.event_handlers import EventsOnly
 from codeplan.recording.event_log import decode_event
 from codeplan.recording.events import ModelCalled, ReplyWritten
 from codeplan.recording.tape import TapeRecorder
-from codeplan.recording.trace import Trace
+from codeplan.recording.trace import EventsOnly, Trace
 from codeplan.standin.server import ServerReply, chat_body, chat_stream, response_body, response_stream
 from codeplan.types import Usage
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from codeplan import envs
-from codeplan.planning.sample_choice import WorkedExample
+from codeplan.planning.asking import WorkedExample
 from codeplan.prompts.templates import PromptError, Prompts
 from codeplan.runner.given_plans import execute
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES

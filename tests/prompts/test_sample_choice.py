@@ -10,7 +10,7 @@ import codeplan
 from codeplan.envs import make
 from codeplan.errors import UsageError
 from codeplan.methods.adaplanner import AdaPlanner
-from codeplan.planning.sample_choice import SampleSettings, choose_samples, sample_for
+from codeplan.planning.asking import SampleSettings, choose_samples, sample_for
 from codeplan.prompts.templates import Prompts
 
 ASKING = "def solution(agent, start_from=1):\n    ask_llm('Where?')\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codeplan.errors import UsageError
-from codeplan.recording.event_handlers import HandlerError, guard_handler, handler_errors_unwrapped
 from codeplan.recording.events import Event, WarningIssued
+from codeplan.recording.trace import HandlerError, guard_handler, handler_errors_unwrapped
 
 
 def raising(error: BaseException) -> None:

@@ -7,7 +7,7 @@ from support.standin_prompts import PLAIN
 
 from codeplan import envs
 from codeplan.errors import UsageError
-from codeplan.planning.sample_choice import WorkedExample
+from codeplan.planning.asking import WorkedExample
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import run
 from codeplan.skills.library import FixedStore

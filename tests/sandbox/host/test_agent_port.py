@@ -20,10 +20,11 @@ from codeplan.sandbox.protocol.frames import (
     ProtocolError,
     ReadFrame,
     ResultFrame,
+    escape_surrogates,
+    pack_value,
     packed_size,
 )
 from codeplan.sandbox.protocol.limits import MAX_MESSAGE_CHARS
-from codeplan.sandbox.protocol.values import escape_surrogates, pack_value
 
 TAG_BYTES = packed_size(ResultFrame("x" * 100_000)) - 100_000
 

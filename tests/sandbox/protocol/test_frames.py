@@ -16,7 +16,7 @@ from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.forms import Choice, Either, Fields, Scalar
-from codeplan.sandbox.protocol.values import Crossing, escape_surrogates, holds_half_pair, pack_value, unpack_value
+from codeplan.sandbox.protocol.frames import Crossing, escape_surrogates, holds_half_pair, pack_value, unpack_value
 from codeplan.types import Checkpoint
 
 TREES = st.recursive(
