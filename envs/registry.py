@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from codeplan import plugins
 from codeplan.errors import CodeplanError, EnvironmentFailure, UsageError
 from codeplan.protocols import BaseEnvironment, Environment, GeneratesTasks, require_members
 from codeplan.types import Task
 from codeplan.untrusted.comparison import nearest_name
-from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, parser_reason, with_article
+from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
 from codeplan.untrusted.tracebacks import broken_environment, place_of
 from codeplan.untrusted.values import in_quotes, type_name
 
@@ -151,16 +149,6 @@ def list_tasks(env: BaseEnvironment, split: str, kind: str | None = None) -> lis
             f"its splits: {', '.join(splits(env))}"
         )
     return tasks
-
-
-def require_recordable(task: Task, env: str) -> None:
-    """Raise UsageError unless a trace can hold this task of an environment."""
-    try:
-        msgspec.convert(msgspec.to_builtins(task), Task)
-    except (msgspec.ValidationError, TypeError) as e:
-        raise UsageError(
-            f"the task {in_quotes(task.id)} of {env} is no sound codeplan.Task: {parser_reason(e)}"
-        ) from None
 
 
 def draw_order(tasks: Iterable[Task], seed: int | None) -> list[Task]:

@@ -32,14 +32,14 @@ from codeplan import envs, plugins
 from codeplan.bench.grid import BenchCell, BenchGrid, TrainingGrid, TrainingJob, resolve_trainings
 from codeplan.bench.tool_tasks import TasksOnTools, take_tool_tasks
 from codeplan.budget import Budget
-from codeplan.envs.registry import require_recordable, take_of_each_kind
+from codeplan.envs.registry import take_of_each_kind
 from codeplan.errors import UsageError
 from codeplan.llm.prices import unpriced_models
 from codeplan.plugins import SettingSpec, load_factory, remove_secrets, setting_specs
 from codeplan.protocols import BaseEnvironment, Environment, described_actions
 from codeplan.runner import models
 from codeplan.runner.settings_files import tightens_budget
-from codeplan.runner.setup import EpisodeSetup
+from codeplan.runner.setup import EpisodeSetup, require_recordable
 from codeplan.types import Task
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.texts import parser_reason, shell_word

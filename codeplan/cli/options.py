@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from codeplan.runner.settings_files import UserConfig
     from codeplan.sandbox import Limits
     from codeplan.tools import ToolEnvironment
-    from codeplan.tools.approvals import Always, ProposedCall
-    from codeplan.tools.questions import User
+    from codeplan.tools.approvals import Always, ProposedCall, User
 
 
 _PARTICIPANTS = {"env", "task", "kind", "seed", "method", "model"}
@@ -393,7 +392,7 @@ class ToolOptions(ToolSourceOptions):
 
 
 def _user_at_terminal() -> User | None:
-    from codeplan.tools.questions import User
+    from codeplan.tools.approvals import User
 
     return User(ask_at_terminal, patient=True) if on_terminal() else None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from codeplan.budget import Meter
 from codeplan.episode.episode import Episode, agent_class, build_agent
-from codeplan.episode.meter import Meter
 from codeplan.episode.method import EpisodeOpener, Learner, Method
 
 __all__ = ["Episode", "EpisodeOpener", "Learner", "Meter", "Method", "agent_class", "build_agent"]

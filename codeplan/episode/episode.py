@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from codeplan.agent_interface import agent_api, plan_place
-from codeplan.episode.history import NO_HISTORY
-from codeplan.episode.meter import Meter
-from codeplan.episode.once import OnceCalls
+from codeplan.budget import Meter
+from codeplan.episode.history import NO_HISTORY, OnceCalls
 from codeplan.episode.open_calls import NextAnswer, OpenCalls
 from codeplan.episode.replayable import ReplayableEnvironment, ReplayableModel, observation_too_long
 from codeplan.errors import AgentError, EnvironmentFailure, EpisodeOver, SizeExceeded, UsageError

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from codeplan.episode.once import OnceCalls
+from codeplan.episode.history import OnceCalls
 from codeplan.episode.replayable import raise_if_left_open
 from codeplan.errors import Diverged
 from codeplan.recording.events import (

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import structs
 from msgspec.structs import replace
 
-from codeplan.episode.meter import Meter
-from codeplan.episode.once import KnownAnswer, OnceCalls
+from codeplan.budget import Meter
+from codeplan.episode.history import KnownAnswer, OnceCalls
 from codeplan.errors import (
     CodeplanError,
     Diverged,
@@ -58,7 +58,7 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.recording.trace import Trace, tell_model_call
-from codeplan.tools.questions import question_of
+from codeplan.tools.approvals import question_of
 from codeplan.types import Answer, Call, Completion, Embeddings, Finished, Message, Observation, Purpose, Task, Usage
 from codeplan.types.value import MAX_AMOUNT
 from codeplan.untrusted.texts import escape_surrogates, parser_reason, with_article

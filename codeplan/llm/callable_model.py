@@ -11,9 +11,8 @@ import msgspec
 
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.llm.connections import run_and_wait
-from codeplan.llm.openai_protocol import cut_at_stop
 from codeplan.types import Completion, Message, Purpose, Usage
-from codeplan.untrusted.texts import one_line, with_article
+from codeplan.untrusted.texts import cut_at_stop, one_line, with_article
 from codeplan.untrusted.tracebacks import broken_model, wrong_reply
 from codeplan.untrusted.values import in_quotes
 

@@ -16,7 +16,7 @@ from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.plugins import remove_secrets
 from codeplan.types import Message, Purpose, Usage
-from codeplan.untrusted.texts import split_thoughts
+from codeplan.untrusted.texts import cut_at_stop, split_thoughts
 from codeplan.untrusted.values import in_quotes
 
 _MAX_ANSWER_BYTES = 256 << 10
@@ -693,16 +693,6 @@ def cut_reply(reply: ModelReply, stop: Sequence[str]) -> ModelReply:
         return reply
     reason = "stop" if reply.finish_reason == "length" else reply.finish_reason
     return msgspec.structs.replace(reply, text=text, finish_reason=reason)
-
-
-def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """The text up to the first stop sequence.
-
-    White space at the start of a text is no stop sequence: many models begin with an empty line.
-    """
-    start = len(text) - len(text.lstrip())
-    found = (text.find(sequence, start if sequence.isspace() else 0) for sequence in stop if sequence)
-    return text[: min((place for place in found if place >= 0), default=len(text))]
 
 
 def _order_vectors(items: Sequence[_Embedding], count: int) -> tuple[tuple[float, ...], ...] | None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from codeplan.agent_interface import agent_api
 from codeplan.budget import Budget
 from codeplan.cancellation import LoopThread
-from codeplan.episode.once import answers_to_carry
+from codeplan.episode.history import answers_to_carry
 from codeplan.errors import InfrastructureError, UsageError
 from codeplan.mcp_server.answers import CheckAnswer, CheckedStep, Ended, RunAnswer, RunFailure, fix_texts, plan_faults
 from codeplan.mcp_server.run_folders import RunFolders, RunState
@@ -23,7 +23,7 @@ from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.planning.feedback import RunReport, prompt_values, read_run
 from codeplan.planning.outcomes import describe_outcome
 from codeplan.planning.plan_run import find_plan_origins, take_reply
-from codeplan.planning.resume_point import (
+from codeplan.planning.refinement import (
     BROKEN_OFF,
     MissingVariable,
     PlanAttempt,

@@ -72,11 +72,10 @@ from codeplan.runner.tools import (
 from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.library import MissingStore
 from codeplan.tools import ToolEnvironment
-from codeplan.tools.approvals import Approver, DoubtAsker, WayOn, longest_match
+from codeplan.tools.approvals import Approver, Asker, DoubtAsker, User, WayOn, longest_match
 from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
 from codeplan.tools.failures import unknown_answer
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
-from codeplan.tools.questions import Asker, User
 from codeplan.tools.tool import ErrorTest
 from codeplan.types import BudgetSpent, GaveUp, NoProgress, NotSolved, Refused, Result, TraceFull
 from codeplan.untrusted.texts import parser_reason

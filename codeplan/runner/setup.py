@@ -12,10 +12,8 @@ from weakref import WeakSet
 import msgspec
 
 from codeplan import envs, methods, plugins
-from codeplan.budget import Budget
-from codeplan.envs.registry import require_recordable
+from codeplan.budget import Budget, Meter
 from codeplan.episode.episode import Episode, actions_not_described
-from codeplan.episode.meter import Meter
 from codeplan.episode.method import Method
 from codeplan.errors import (
     BudgetExceeded,
@@ -65,7 +63,7 @@ from codeplan.types import (
     Waiting,
 )
 from codeplan.untrusted.comparison import nearest_name
-from codeplan.untrusted.texts import is_utf8, with_article
+from codeplan.untrusted.texts import is_utf8, parser_reason, with_article
 from codeplan.untrusted.tracebacks import broken_environment
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
@@ -408,6 +406,16 @@ def _open(env: str | AnyEnvironment, settings: Mapping[str, Any], resources: Exi
 
 
 _usable_agents: Final[WeakSet[type]] = WeakSet()  # with many tools, looking at each method takes milliseconds
+
+
+def require_recordable(task: Task, env: str) -> None:
+    """Raise UsageError unless a trace can hold this task of an environment."""
+    try:
+        msgspec.convert(msgspec.to_builtins(task), Task)
+    except (msgspec.ValidationError, TypeError) as e:
+        raise UsageError(
+            f"the task {in_quotes(task.id)} of {env} is no sound codeplan.Task: {parser_reason(e)}"
+        ) from None
 
 
 def _needs_space(method: object) -> bool:

@@ -25,11 +25,14 @@ from codeplan.runner.episodes import run_live
 from codeplan.runner.setup import EnvironmentToOpen, EpisodeSetup, require_handler, require_out
 from codeplan.runner.start_state import read_variables
 from codeplan.tools.approvals import (
+    ASKER_FORM,
     Approvals,
     Approver,
+    Asker,
     DoubtAsker,
     DoubtRules,
     GivenPattern,
+    User,
     WayOn,
     given_patterns,
     read_patterns,
@@ -55,7 +58,6 @@ from codeplan.tools.mcp import (
     read_config,
 )
 from codeplan.tools.python_tools import function_of_file, object_of_file, with_settings
-from codeplan.tools.questions import ASKER_FORM, Asker, User
 from codeplan.tools.results import pack_result
 from codeplan.tools.return_types import Misfit, read_returns
 from codeplan.tools.tool import ErrorTest, Tool, ToolSettings, name_fault, require_error_test, require_timeout

@@ -30,8 +30,8 @@ from codeplan.skills.library import SkillLibrary
 from codeplan.skills.parameter_binding import read_parameters
 from codeplan.skills.skill import Skill, SkillOrigin
 from codeplan.skills.skill_folder import TOOLS, DamagedSkill, standard_name
+from codeplan.tools.approvals import User
 from codeplan.tools.environment import ToolEnvironment, recorded_toolset
-from codeplan.tools.questions import User
 from codeplan.types import AgentApi, Diagnostic, Rejected, Value, refuse_warnings
 from codeplan.untrusted import files
 from codeplan.untrusted.files import find_folders

@@ -22,7 +22,7 @@ from codeplan.agent_interface import EndedCall, describe_api, plan_place
 from codeplan.errors import AgentError, AnswerChanged, EpisodeOver
 from codeplan.plain_data import NotPlainData, pack, unpack
 from codeplan.recording.events import CallAnswered
-from codeplan.tools.questions import QUESTION
+from codeplan.tools.approvals import QUESTION
 from codeplan.tools.tool import Tool, own_method
 from codeplan.tools.toolset import Toolset
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType, Answer, Call

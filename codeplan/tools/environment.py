@@ -53,11 +53,13 @@ from codeplan.recording.events import (
 )
 from codeplan.tools.agent import agent_class_for
 from codeplan.tools.approvals import (
+    QUESTION,
     ApprovalDecision,
     Approvals,
     DoubtDecision,
     DoubtRules,
     ProposedCall,
+    User,
     call_line,
     calls_in_doubt,
     require_callable,
@@ -75,7 +77,6 @@ from codeplan.tools.failures import (
     shows_each_failure,
 )
 from codeplan.tools.flow_checks import ALLOWED, FlowChecks, with_marks
-from codeplan.tools.questions import QUESTION, User
 from codeplan.tools.results import full_type_name, pack_result
 from codeplan.tools.return_types import Misfit, WantedType
 from codeplan.tools.tool import Tool

@@ -5,7 +5,7 @@ Plain data can be written to a trace, sent to a worker or compared without runni
 
 from __future__ import annotations
 
-from codeplan.types.agent import (
+from codeplan.types.plan import (
     ASK_USER,
     AgentApi,
     AgentAttribute,
@@ -13,10 +13,6 @@ from codeplan.types.agent import (
     AgentParameter,
     AgentTool,
     AgentType,
-    ReturnType,
-)
-from codeplan.types.model import NO_USAGE, Completion, Embeddings, Message, Purpose, Usage
-from codeplan.types.plan import (
     Checkpoint,
     Diagnostic,
     Failed,
@@ -28,24 +24,30 @@ from codeplan.types.plan import (
     Rejected,
     Replan,
     ResourceUsage,
+    ReturnType,
     Step,
     Stopped,
     recorded_outcome,
     refuse_warnings,
 )
 from codeplan.types.result import (
+    NO_USAGE,
     BudgetSpent,
     Claimed,
+    Completion,
     Crashed,
+    Embeddings,
     Ending,
     EnvironmentEnded,
     GaveUp,
     InfrastructureFailed,
     Interrupted,
     LastFailure,
+    Message,
     NeedsInput,
     NoProgress,
     NotSolved,
+    Purpose,
     Refused,
     Result,
     SizedPart,
@@ -53,6 +55,7 @@ from codeplan.types.result import (
     TooLarge,
     TraceFull,
     TrialEnded,
+    Usage,
     Waiting,
 )
 from codeplan.types.task import ActionSpace, Answer, Call, Observation, Task

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -272,6 +272,16 @@ def source_excerpt(source: str, line: int, column: int, width: int = 120) -> lis
     before = ("…" if first else "") + clean(text[first:start])
     after = clean(text[start:end]) + ("…" if text[end:].strip() else "")
     return [before + after] + ([" " * len(before) + "^"] if column else [])
+
+
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """The text up to the first stop sequence.
+
+    White space at the start of a text is no stop sequence: many models begin with an empty line.
+    """
+    start = len(text) - len(text.lstrip())
+    found = (text.find(sequence, start if sequence.isspace() else 0) for sequence in stop if sequence)
+    return text[: min((place for place in found if place >= 0), default=len(text))]
 
 
 _NAME: Final = "(?:[a-z]++:)?(?:think(?:ing)?|thoughts?|reasoning)"

@@ -2,8 +2,7 @@ import threading
 
 import pytest
 
-from codeplan.budget import Budget, seconds_left
-from codeplan.episode.meter import Meter
+from codeplan.budget import Budget, Meter, seconds_left
 from codeplan.errors import BudgetExceeded, ModelError, UsageError
 from codeplan.types import Usage
 

@@ -4,9 +4,8 @@ import pytest
 from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 
-from codeplan.budget import Budget
+from codeplan.budget import Budget, Meter
 from codeplan.episode.episode import Episode
-from codeplan.episode.meter import Meter
 from codeplan.episode.replayable import MAX_OBSERVATION_CHARS
 from codeplan.errors import BudgetExceeded, EnvironmentFailure, EpisodeOver, ModelError, SizeExceeded
 from codeplan.recording.events import CallAnswered, EnvironmentReset, ModelCalled, SpanClosed, SpanOpened

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.boxes import Replies
 
 import codeplan
-from codeplan.episode.once import OnceCalls
+from codeplan.episode.history import OnceCalls
 from codeplan.recording.events import CarriedAnswer, PlanStarted, SpanOpened, StepEntered
 from codeplan.types import Answer, Call, Checkpoint
 

@@ -19,7 +19,7 @@ from support.sample_worlds import SampleHome
 
 from codeplan.sandbox import Limits, decode, encode
 from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
-from codeplan.sandbox.host.session import GRACE_SECONDS, RunSession
+from codeplan.sandbox.host.locked_backend import GRACE_SECONDS, RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import CheckpointError

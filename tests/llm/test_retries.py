@@ -10,8 +10,7 @@ import time
 import pytest
 from support.reply_server import HELLO, Endpoint, reply
 
-from codeplan.budget import Budget
-from codeplan.episode.meter import Meter
+from codeplan.budget import Budget, Meter
 from codeplan.errors import BudgetExceeded, ModelError
 from codeplan.llm.endpoint_errors import EndpointError, parse_retry_after
 from codeplan.llm.openai_client import OpenAIModel, RetryPolicy

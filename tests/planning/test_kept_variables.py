@@ -13,7 +13,7 @@ from support.tag_marks import without_marks
 import codeplan
 from codeplan.cli.app import main
 from codeplan.methods.adaplanner import AdaPlanner
-from codeplan.planning.resume_point import MissingVariable, find_resume_point, missing_at_end
+from codeplan.planning.refinement import MissingVariable, find_resume_point, missing_at_end
 from codeplan.types import Checkpoint, Plan, Step
 
 FIRST = """

@@ -4,9 +4,8 @@ import pytest
 from msgspec.structs import replace
 from support.boxes import Boxes, Replies
 
-from codeplan.budget import Budget
+from codeplan.budget import Budget, Meter
 from codeplan.episode import Episode
-from codeplan.episode.meter import Meter
 from codeplan.planning.feedback import limits_left
 from codeplan.recording.trace import Trace
 from codeplan.types import Observation, Task

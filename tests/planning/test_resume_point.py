@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.steps import count_lines
 
-from codeplan.planning.resume_point import PlanAttempt, find_resume_point, last_state, unfinished_step
+from codeplan.planning.refinement import PlanAttempt, find_resume_point, last_state, unfinished_step
 from codeplan.types import Checkpoint, Failed, Finished, GiveUp, Plan, Replan, ResourceUsage, Step, Stopped
 
 names = st.lists(st.sampled_from("abcd"), unique=True, max_size=3).map(tuple)

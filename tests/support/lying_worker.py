@@ -15,9 +15,8 @@ from support.caged import SampleHome, answer
 from codeplan.sandbox import Limits
 from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import LineCoverage
-from codeplan.sandbox.host.locked_backend import LockedBackend
+from codeplan.sandbox.host.locked_backend import LockedBackend, RunSession
 from codeplan.sandbox.host.plan_texts import build_job, run_analysis
-from codeplan.sandbox.host.session import RunSession
 from codeplan.sandbox.host.worker_process import WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.types import AgentApi, Checkpoint, Failed, Finished, Plan, Rejected, Stopped

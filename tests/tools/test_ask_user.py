@@ -21,7 +21,7 @@ from codeplan.recording.events import CallAnswered, PlanStarted
 from codeplan.recording.trace import Trace
 from codeplan.sandbox import Sandbox
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
-from codeplan.tools.questions import User
+from codeplan.tools.approvals import User
 from codeplan.types import Claimed, GaveUp, NeedsInput, NoProgress, Plan, Rejected, Waiting
 
 

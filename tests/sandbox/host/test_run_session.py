@@ -19,7 +19,7 @@ from support.sample_worlds import SampleHome
 from codeplan.sandbox import Limits, encode
 from codeplan.sandbox.host.agent_port import AgentPort, RunAccount
 from codeplan.sandbox.host.backend import OutputChunk, Progress, StepEntry
-from codeplan.sandbox.host.session import RunSession
+from codeplan.sandbox.host.locked_backend import RunSession
 from codeplan.sandbox.host.worker_process import WorkerKilled, WorkerProcess
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import RETURNED_NAME, CheckpointError
