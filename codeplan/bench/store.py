@@ -3,7 +3,7 @@
     OUT/bench.json                                    the grid
     OUT/results.jsonl                                 one line for each finished episode
     OUT/runs/<cell>/<task>[-r<repeat>]/trace.jsonl    the episode's trace
-    OUT/trainings/<training>/                         learnt plans and training episodes (training_runner)
+    OUT/trainings/<training>/                         learnt plans and training episodes (``trainings.py``)
 
 Everything is readable after a kill. At worst the last line is torn; readers ignore it.
 """
