@@ -147,6 +147,13 @@ def statistics_table(of: BenchOverview) -> BenchTable:
 
 def _left_out_notes(of: BenchOverview) -> Iterator[str]:
     """What the tables do not show."""
+    broken = [sum(e.broken for e in side.bench.outcomes_of(side.cell.name)) for side in of.cells]
+    if sum(broken):
+        cells = with_count(sum(map(bool, broken)), "cell")
+        yield (
+            f"Left out: {with_count(sum(broken), 'episode')} of {cells} that broke off without a result; the same "
+            "bench, started again, runs them again."
+        )
     yield from (f"Not compared: {why}." for why in of.not_compared)
     if of.cells_left_out:
         yield f"Left out: {with_count(of.cells_left_out, 'further cell')}; to compare one, name it: FOLDER:CELL."

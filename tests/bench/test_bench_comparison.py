@@ -123,7 +123,9 @@ def test_a_cell_without_a_finished_episode_is_named_and_the_others_are_compared(
     assert overview.not_compared == ("broken has no finished episode", "empty has no finished episode")
     assert {label: kinds[-1].episodes for label, kinds in overview.statistics}["broken"] == 0
     assert main(["compare", str(folder), "--format", "markdown"]) == 0
-    assert "Not compared: broken has no finished episode." in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Not compared: broken has no finished episode." in shown
+    assert "Left out: 2 episodes of 1 cell that broke off without a result; the same bench, started again" in shown
     assert main(["compare", str(folder), "--format", "csv"]) == 0
     assert "not compared: empty has no finished episode" in capsys.readouterr().err
     assert main(["compare", str(bench(tmp_path / "two", {"a": "1", "b": "x"}))]) == 2
