@@ -119,7 +119,8 @@ _MEMBERS: dict[str, str] = {
     ),
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "hmac": "compare_digest digest new",
-    "html": "escape unescape",
+    "html": "escape parser unescape",
+    "html.parser": "HTMLParser",
     "http": "HTTPMethod HTTPStatus",
     "inspect": (
         "Parameter cleandoc getdoc getmembers isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine "

@@ -48,7 +48,13 @@ from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, spl
 from codeplan.sandbox.runtime.names import is_readable
 from codeplan.sandbox.runtime.object_modules import inspect_members, sched_members, weakref_members
 from codeplan.sandbox.runtime.syntax_module import SYNTAX_MEMBERS
-from codeplan.sandbox.runtime.text_modules import MARKUP_MEMBERS, element_members, make_formatter, preload_xml
+from codeplan.sandbox.runtime.text_modules import (
+    MARKUP_MEMBERS,
+    element_members,
+    make_formatter,
+    make_html_parser,
+    preload_xml,
+)
 from codeplan.sandbox.runtime.thread_modules import QUEUE_MEMBERS
 
 Members = dict[str, object]
@@ -148,6 +154,7 @@ class ModuleMaker:
             "decimal": _decimal_members,
             "email.utils": mail_members,
             "functools": _functools_members,
+            "html.parser": lambda: {"HTMLParser": make_html_parser(self._size_guard)},
             "inspect": lambda: inspect_members(self._getattr, list_names),
             "json": self._json_members,
             "large_language_model": lambda: dict.fromkeys(("ask", "ask_llm"), self._functions["ask_llm"]),

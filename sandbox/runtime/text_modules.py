@@ -1,4 +1,4 @@
-"""``string.Formatter``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
+"""``string.Formatter``, ``html.parser``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
 
 No attribute is read past the guard, and no file.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterator
+from html import parser as html_parsing
 from typing import Any
 from xml.etree import ElementTree as Trees
 from xml.etree.ElementTree import Element
@@ -133,6 +134,95 @@ def _fill(formatter: Any, template: str, args: Any, named: Any, used: set[Any]) 
         return "".join(parts)
 
     return fill(template, MAX_NESTING)
+
+
+class HTMLReader(html_parsing.HTMLParser):
+    """Reads for one parser of a plan, whose methods it calls. No plan reaches it."""
+
+    parser: Any = None
+
+
+def _calls_parser(name: str) -> Callable[..., Any]:
+    return lambda reader, *found: getattr(reader.parser, name)(*found)
+
+
+for _name in split_names(
+    "handle_charref handle_comment handle_data handle_decl handle_endtag handle_entityref handle_pi "
+    "handle_startendtag handle_starttag unknown_decl"
+):
+    setattr(HTMLReader, _name, _calls_parser(_name))
+
+
+def make_html_parser(size_guard: SizeGuard) -> type:
+    """Return ``html.parser.HTMLParser`` for plans to derive from."""
+
+    class HTMLParser:
+        """Calls its methods for what it finds in the text that it is fed."""
+
+        __slots__ = ("__dict__", "__reader__", "__weakref__")  # plans neither read nor write a name like __reader__
+
+        def __init__(self, *, convert_charrefs: Any = True) -> None:
+            self.__reader__ = HTMLReader(convert_charrefs=bool(convert_charrefs))
+            self.reset()
+
+        def reset(self) -> None:
+            """Forget what was fed and not handled yet."""
+            self.__reader__.reset()
+
+        def feed(self, data: str) -> None:
+            """Handle what is complete in ``data`` and what was fed before."""
+            size_guard.check_text(len(self.__reader__.rawdata) + len(data))
+            self.__reader__.parser = self  # a shallow copy has the reader of another
+            self.__reader__.feed(data)
+
+        def close(self) -> None:
+            """Handle the rest, complete or not."""
+            self.__reader__.parser = self
+            self.__reader__.close()
+
+        def getpos(self) -> tuple[int, int]:
+            """Return the line and the column."""
+            return self.__reader__.getpos()
+
+        def get_starttag_text(self) -> str | None:
+            """Return the text of the latest start tag."""
+            return self.__reader__.get_starttag_text()
+
+        def handle_startendtag(self, tag: str, attrs: Any) -> None:
+            """Handle a tag like ``<br/>`` as a start and an end."""
+            self.handle_starttag(tag, attrs)
+            self.handle_endtag(tag)
+
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            """Do nothing, as the methods below: for a subclass to replace."""
+
+        def handle_endtag(self, tag: str) -> None:
+            """Do nothing."""
+
+        def handle_charref(self, name: str) -> None:
+            """Do nothing."""
+
+        def handle_entityref(self, name: str) -> None:
+            """Do nothing."""
+
+        def handle_data(self, data: str) -> None:
+            """Do nothing."""
+
+        def handle_comment(self, data: str) -> None:
+            """Do nothing."""
+
+        def handle_decl(self, decl: str) -> None:
+            """Do nothing."""
+
+        def handle_pi(self, data: str) -> None:
+            """Do nothing."""
+
+        def unknown_decl(self, data: str) -> None:
+            """Do nothing."""
+
+    RUNTIME_BASES.add(HTMLParser)
+    mark_class(HTMLParser, shared=True).__module__ = "html.parser"
+    return HTMLParser
 
 
 _WRITTEN = split_names("attrib tag tail text")

@@ -37,8 +37,7 @@ OWN = split_names(
 LIST_NAMES = """
 import importlib, inspect, json, sys
 found = {}
-for name in json.loads(sys.argv[1]):
-    module = importlib.import_module(name)
+for name, module in [(name, importlib.import_module(name)) for name in json.loads(sys.argv[1])]:
     public = getattr(module, '__all__', None)
     if public is None:
         public = [n for n, v in vars(module).items() if not n.startswith('_') and not inspect.ismodule(v)]
@@ -237,6 +236,15 @@ PRINTED = {
     "xml.sax.saxutils": (
         "from xml.sax import saxutils\nprint(saxutils.escape('a<b&c', {'a': 'A'}), saxutils.unescape('&lt;&amp;lt;'), saxutils.quoteattr('\"'))",
         "A&lt;b&Amp;c <&lt; '\"'",
+    ),
+    "html.parser": (
+        "from copy import copy, deepcopy\nfrom html.parser import HTMLParser\nclass Links(HTMLParser):\n"
+        "    def reset(self):\n        super().reset()\n        self.seen = []\n"
+        "    def handle_starttag(self, tag, attrs):\n        self.seen.append((tag, dict(attrs), self.getpos()))\n"
+        "    def handle_data(self, data):\n        self.seen.append(data)\n"
+        "p = Links()\np.feed('<a href=\"/x?a&amp;b\">you &amp;')\nq, r = copy(p), deepcopy(p)\nr.feed(' we<br/>')\nr.close()\np.feed(' me')\np.close()\n"
+        "print(p.seen, r.seen[1:], isinstance(p, HTMLParser))",
+        "[('a', {'href': '/x?a&b'}, (1, 0)), 'you &', ' me'] ['you &', ' we', ('br', {}, (1, 33))] True",
     ),
     "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
     "paths": (
