@@ -95,7 +95,7 @@ ALLOWED_EXCEPTIONS = split_names(
     "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
     "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
     "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError "
-    "BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning NotADirectoryError "
+    "BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning MemoryError NotADirectoryError "
     "NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError "
     "RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration "
     "SyntaxError SyntaxWarning SystemError TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError "
@@ -105,8 +105,8 @@ ALLOWED_EXCEPTIONS = split_names(
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
-    "AssertionError EnvironmentError Exception ExceptionGroup IOError RecursionError StopAsyncIteration StopIteration "
-    "UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError"
+    "AssertionError EnvironmentError Exception ExceptionGroup IOError MemoryError RecursionError StopAsyncIteration "
+    "StopIteration UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError"
 )
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
@@ -159,7 +159,6 @@ NAME_HINTS: dict[str, str] = {
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
     "memoryview": "slices of bytes do the same: data[2:5]",
-    "MemoryError": "write `except Exception`; a plan neither raises nor catches what a limit ends",
 }
 """Advice on what to write instead of a builtin that plans lack."""
 

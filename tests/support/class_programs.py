@@ -710,6 +710,108 @@ print(record('A')(), record('B').__name__)
 
 
 FUNCTIONS = _programs(r"""
+## a finally that returns, breaks and continues loses an error
+def returns():
+    try:
+        1 / 0
+    finally:
+        return 'returned'
+def breaks(found=None):
+    for n in range(3):
+        try:
+            if n == 1:
+                raise ValueError
+            print(n)
+        finally:
+            continue
+    while True:
+        try:
+            raise KeyError
+        finally:
+            break
+    else:
+        print('else')
+    try:
+        try:
+            raise ValueError('a')
+        except ValueError as e:
+            raise TypeError('b') from e
+        finally:
+            for k in (1, 2):
+                if k == 2:
+                    return k
+    finally:
+        print('outer')
+def chooses():
+    try:
+        return 1
+    finally:
+        if breaks():
+            return 2
+def ends():
+    try:
+        yield 1
+        raise ValueError
+    finally:
+        return 'ended'
+def stops():
+    try:
+        raise ExceptionGroup('a', [ValueError(1)])
+    except* TypeError:
+        print('type')
+    finally:
+        return 'stopped'
+def leaves():
+    try:
+        raise SystemExit('x')
+    finally:
+        return 'stays'
+def handles():
+    try:
+        raise ValueError
+    except ValueError:
+        try:
+            pass
+        finally:
+            return 'handled'
+print(returns(), breaks(), chooses(), list(ends()), stops(), leaves(), handles())
+## errors of memory that Python finds by arithmetic
+class Own(MemoryError):
+    pass
+for error in (MemoryError('a'), Own('b')):
+    try:
+        raise error
+    except MemoryError as caught:
+        print(repr(caught), isinstance(caught, Exception), MemoryError.__mro__)
+def grow(x, n):
+    x *= n
+for x in ('ab', b'ab', bytearray(b'ab'), [1, 2], (1, 2)):
+    for n in (2**62, 2**63 - 1, 10**30):
+        for use in (lambda: x * n, lambda: grow(x, n)):
+            try:
+                use()
+            except (MemoryError, OverflowError) as e:
+                print(type(e).__name__, e)
+for use in (lambda: format(1, '>99999999999999999999'), lambda: '%99999999999999999999d' % 1, lambda: 'a'.ljust(10**30),
+            lambda: '%.99999999999999999999f' % 1.5, lambda: 1 << 10**30, lambda: 'a\t'.expandtabs(10**30)):
+    try:
+        use()
+    except (OverflowError, ValueError) as e:
+        print(type(e).__name__, e)
+from collections import deque
+print(deque([1, 2], maxlen=2) * 10**9, format(5, '000000000000000000000000000005'), '%00000000000000000000005d' % 7)
+## a class that reads a name before it binds it looks past the function around it
+name = 'outside'
+def make():
+    name = 'inside'
+    class A:
+        name = name
+        class B:
+            name = name + '!'
+    class C:
+        other = name
+    return A.name, A.B.name, C.other
+print(make())
 ## generators
 def gen(n):
     print('start')
