@@ -252,9 +252,8 @@ _WIDTH_DIGITS = 4
 
 
 _INSTEAD: dict[str, str] = {
-    **dict.fromkeys(
-        ("__code__", "__defaults__", "__kwdefaults__"), "inspect.signature(f).parameters tells names and defaults"
-    ),
+    "__code__": "inspect.signature(f).parameters tells names and defaults",
+    **dict.fromkeys(("__defaults__", "__kwdefaults__"), "functools.partial(f, x=1) gives a function other defaults"),
     "__closure__": "keep the value in an attribute of the function, or in an object",
     "__globals__": "globals() gives the plan's own names to read",
     "__traceback__": "traceback.format_exc() shows it",

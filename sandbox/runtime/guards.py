@@ -319,6 +319,9 @@ WRITABLE_TYPES: frozenset[type] = frozenset(
 )
 """The types whose items a plan may set and delete."""
 
+ITEM_WRITERS: dict[type, Callable[[Any], Any]] = {}
+"""What sets items of other types, with checks. Modules of the plan add theirs."""
+
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "_mul_": operator.imul,
     "_pow_": operator.ipow,
@@ -592,6 +595,8 @@ def check_writable(owner: Any) -> Any:
     Raises: TypeError: the owner supports item assignment, but plans may not use it.
     """
     kind = type(owner)
+    if kind in ITEM_WRITERS:
+        return ITEM_WRITERS[kind](owner)
     if (
         kind in WRITABLE_TYPES
         or is_plan_class(kind)
