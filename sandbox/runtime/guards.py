@@ -54,6 +54,7 @@ MAX_WIDTH = 10_000
 """Maximum width or precision in a format."""
 
 _SMALL = 2**64
+_POINTER = 8  # bytes of an item in a list
 _DIGITS = len(str(sys.maxsize))
 _SHIFT_BITS = 70  # Python makes no integer with so many bits that their number has as many
 _NUMBER = re.compile(r"\d{5,}")
@@ -182,7 +183,7 @@ class SizeGuard:
         length = len(sequence) * int.__int__(times)
         if type(sequence) is deque and sequence.maxlen is not None:
             length = min(length, sequence.maxlen)
-        if length > sys.maxsize:
+        if length * (_POINTER if type(sequence) in (list, tuple) else 1) > sys.maxsize:
             if type(sequence) in (str, bytes):
                 return
             raise OutOfMemory

@@ -313,9 +313,11 @@ class ModuleMaker:
 
     def _os_members(self) -> Members:
         def urandom(size: Any, /) -> bytes:
-            if operator.index(size) < 0:
+            length = int.__int__(operator.index(size))
+            if length < 0:
                 raise ValueError("negative argument not allowed")
-            return self._run.generator.randbytes(size)
+            self._size_guard.check_text(length)
+            return self._run.generator.randbytes(length)
 
         return _named(urandom)
 
