@@ -431,11 +431,12 @@ def _exact_name(name: Any) -> str:
 
 
 MAX_ITERATIONS = 1_000_000
-"""Maximum number of iterations over all blocks of one ``pbkdf2_hmac``, which take a second or two."""
+"""Maximum number of iterations over all blocks of one ``pbkdf2_hmac``, which take a second or two. No signal reaches
+the plan meanwhile; if its time is over, the host kills the worker, as it does in a slow regular expression."""
 
 
 def _derive_key(hash_name: Any, password: Any, salt: Any, iterations: Any, dklen: Any = None) -> bytes:
-    """``hashlib.pbkdf2_hmac`` of bounded work: no limit stops the plan while it computes, and any does after it."""
+    """``hashlib.pbkdf2_hmac`` of bounded work."""
     if not issubclass(type(hash_name), str):
         return hashlib.pbkdf2_hmac(hash_name, b"", b"", 1)  # raises Python's own error
     name, count = str.__str__(hash_name), int.__int__(operator.index(iterations))
