@@ -144,17 +144,22 @@ _TRACERS: Final = ("logging", "traceback")
 
 _SETTINGS: Final = frozenset(
     {
+        "argv",
         "field_size_limit",
         "firstweekday",
+        "get_dialect",
         "getcontext",
+        "list_dialects",
         "localcontext",
+        "register_dialect",
         "seed",
         "setcontext",
         "setfirstweekday",
         "setstate",
+        "unregister_dialect",
     }
 )
-"""Functions by which a module keeps a setting, which shows in what libraries compute."""
+"""Functions by which a module keeps a setting, which shows in what libraries compute, and a list that it keeps."""
 
 _KEPT_SETTINGS: Final = Ref("cell", (_MODULE, "settings"))
 
@@ -191,6 +196,7 @@ _GIVERS: Final = ("__new__", "_missing_")
 _OF_CLASSES: Final = frozenset({"__bases__", "__dataclass_fields__", "__mro__"})
 """Attributes that are containers of what a class has, or of classes."""
 
+_OF_DEFAULTS: Final = frozenset({"__defaults__", "__kwdefaults__"})
 _OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
 _OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
 _ENUMS: Final = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
@@ -383,7 +389,6 @@ class _Interpreter:
         self.steps = 0
         modules = {alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names}
         modules |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-        self.reads_signatures = "inspect" in modules
         self.solution = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "solution"), None)
 
     # ------------------------------------------------------------------ passes
@@ -598,9 +603,14 @@ class _Interpreter:
     def read(self, name: str) -> Value:
         """What a name holds here."""
         home = self.scope.home(name)
-        if home is self.scope and name not in home.shared:
-            return home.now.get(name, _NOTHING)
-        return frozenset(home.ever.get(name, _NOTHING)) | home.now.get(name, _NOTHING)
+        held = home.now.get(name, _NOTHING)
+        if home is not self.scope or name in home.shared:
+            held |= home.ever.get(name, _NOTHING)
+        outer = home.outer if home.is_class else None
+        while outer is not None:  # before the class binds it, Python looks past the functions around
+            held |= outer.ever.get(name, _NOTHING)
+            outer = outer.outer
+        return held
 
     def set_name(self, name: str, value: Value) -> None:
         """Bind a name."""
@@ -688,6 +698,10 @@ class _Interpreter:
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
         if name.startswith("__"):  # ``__class__``, ``__dict__``
             found |= self.flat(base) if name in _OF_CLASSES else base
+        if name in _OF_DEFAULTS:
+            found |= self.flat(self.field(frozenset(a for a in base if not isinstance(a, str)), "__defaults__"))
+        if name in _SETTINGS and _BUILTIN in base:
+            found |= {_KEPT_SETTINGS}
         if self.new and name.startswith("_"):  # ``__name__``, ``_fields``: text that a name is
             found |= {REVISION}
         if self.new and "__getattr__" in self.methods:
@@ -1123,8 +1137,7 @@ class _Interpreter:
         ):
             held = self.value(default)
             self.give(function, [name], held)
-            if self.reads_signatures:
-                self.store({Ref("fn", key)}, "__defaults__", held)
+            self.store({Ref("fn", key)}, "__defaults__", held)
         return frozenset({Ref("fn", key)})
 
     def _def(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

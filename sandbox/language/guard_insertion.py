@@ -252,9 +252,8 @@ _WIDTH_DIGITS = 4
 
 
 _INSTEAD: dict[str, str] = {
-    **dict.fromkeys(
-        ("__code__", "__defaults__", "__kwdefaults__"), "inspect.signature(f).parameters tells names and defaults"
-    ),
+    "__code__": "inspect.signature(f).parameters tells names and defaults",
+    **dict.fromkeys(("__defaults__", "__kwdefaults__"), "functools.partial(f, x=1) gives a function other defaults"),
     "__closure__": "keep the value in an attribute of the function, or in an object",
     "__globals__": "globals() gives the plan's own names to read",
     "__traceback__": "traceback.format_exc() shows it",
@@ -290,6 +289,7 @@ class PlanTransformer(LanguagePolicy):
         self._scopes = [_Scope("segment")]
         self._matches = 0
         self._begun = set(begun)
+        self._final_jumps: set[ast.stmt] = set()
 
     def _kept_annotation(self, annotation: ast.expr | None) -> ast.expr | None:
         if annotation is None or not self._keeps_annotations:
@@ -441,15 +441,22 @@ class PlanTransformer(LanguagePolicy):
     visit_withitem = LanguagePolicy._plain
 
     def visit_Try(self, node: ast.Try) -> VisitResult:
-        for jump in _find_jumps(node.finalbody):
-            message = "return, break and continue in a finally block would lose errors; put it after the try statement"
-            self.error(jump, message)
+        jumps = list(_find_jumps(node.finalbody))
+        self._final_jumps.update(jumps)
         node = self.node_contents_visit(node)
         if node.finalbody:
             node.finalbody.insert(0, call_statement(node.finalbody[0], "_guard_finally_"))
-        return node
+        return _with_recorded_end(node) if jumps else node
 
-    def visit_Return(self, node: ast.Return) -> VisitResult:
+    def _jump(self, node: ast.Return | ast.Break | ast.Continue) -> VisitResult:
+        """Let a jump out of a finally block lose an error, as in Python, but not what ends the plan."""
+        is_final = node in self._final_jumps
+        result = self._return(node) if isinstance(node, ast.Return) else node
+        return [call_statement(node, "_guard_jump_"), result] if is_final else result
+
+    visit_Return = visit_Break = visit_Continue = _jump
+
+    def _return(self, node: ast.Return) -> ast.Return:
         """End the plan in ``solution``: the segment returns a tuple of the plan's value."""
         node = self.node_contents_visit(node)
         if self._scopes[-1].kind != "segment":
@@ -843,6 +850,16 @@ def _as_expression(index: ast.expr) -> ast.expr:
 
 def _count_turns(iterable: ast.expr) -> ast.expr:
     return with_location(iterable, call_function("_counted_", iterable, load_name("_turns_")))
+
+
+def _with_recorded_end(node: ast.Try) -> ast.Try:
+    """Return a ``try`` whose jumps know of what ends the plan: it is recorded before the finally block runs."""
+    body: list[ast.stmt] = node.body
+    if node.handlers:
+        inner = type(node)(node.body, node.handlers, node.orelse, [])
+        body = [with_location(node, inner)]
+    handler = ast.ExceptHandler(load_name("_termination_"), None, [call_statement(node, "_record_end_"), ast.Raise()])
+    return with_location(node, ast.Try(body, [handler], [], node.finalbody))
 
 
 def _find_jumps(body: list[ast.stmt], loop: bool = False) -> Iterator[ast.stmt]:

@@ -317,6 +317,7 @@ class NameFlow:
     ``reads`` holds the names that are read as the statements run, ``read_before_set`` those that may be read before
     they are set. ``deferred_reads`` are read when functions defined here are called. ``generator_names`` are read or
     bound when generator expressions are consumed. ``sets`` are certainly set at the end, ``binds`` on some path.
+    ``global_reads`` are read by classes that bind the same name: Python then looks past the functions around.
     ``functions`` are bound by ``def``, ``class`` or to a lambda, ``classes`` by ``class``. ``outer_binds``, a part of
     ``binds``, are bound by functions that declare them as global or nonlocal. ``may_be_unset`` may lose their value
     again (``del``, ``except … as``).
@@ -326,6 +327,7 @@ class NameFlow:
     read_before_set: dict[str, ast.AST] = field(default_factory=dict)
     deferred_reads: dict[str, ast.AST] = field(default_factory=dict)
     generator_names: set[str] = field(default_factory=set)
+    global_reads: dict[str, ast.AST] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     outer_binds: frozenset[str] = frozenset()
@@ -352,7 +354,8 @@ def free_names(function: Function) -> dict[str, ast.AST]:
     visitor = AssignmentVisitor()
     visitor.visit_all(body)
     own = function_names(function)
-    return {name: node for name, node in (visitor.flow.deferred_reads | visitor.flow.reads).items() if name not in own}
+    read = visitor.flow.deferred_reads | visitor.flow.reads
+    return {name: node for name, node in read.items() if name not in own} | visitor.flow.global_reads
 
 
 @dataclass
@@ -462,8 +465,12 @@ class AssignmentVisitor:
         inner.visit_all(node.body)
         annotations = [s.annotation for s in node.body if isinstance(s, ast.AnnAssign)]
         inner.visit_all(annotations)
+        own = bound_names(node.body)
+        self.flow.global_reads.update(inner.flow.global_reads)
         for name, place in inner.flow.read_before_set.items():
             self._read(name, place)
+            if name in own:
+                self.flow.global_reads.setdefault(name, place)
         for name, place in inner.flow.deferred_reads.items():
             self._defer_read(name, place)
         self.flow.generator_names.update(inner.flow.generator_names, inner.flow.reads)

@@ -254,7 +254,9 @@ class MontyRun:
         return self._account.ended_early(request.function, step, request.line, request.reason, *rest)
 
     def _limit_of(self, raised: BaseException) -> str | None:
-        """The limit behind an exception, if any. A plan can raise only one of these exceptions itself: TimeoutError."""
+        """The limit behind an exception, if any. A plan can raise these exceptions itself, too: a TimeoutError counts
+        only when the time is over.
+        """
         if isinstance(raised, MemoryError):
             return "memory"
         return self._time_limit if isinstance(raised, TimeoutError) and self._wall >= self._allowed_seconds else None

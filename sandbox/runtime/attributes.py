@@ -47,6 +47,7 @@ from codeplan.sandbox.runtime.classes import (
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import NO_FILES, split_names
 from codeplan.sandbox.runtime.module_types import (
+    DIALECT,
     ERROR_ATTRIBUTES,
     MODULE_ATTRIBUTES,
     MODULE_TYPE_ATTRIBUTES,
@@ -359,7 +360,7 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     raise AttributeError(f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object has no attribute '{name}'{hint}")
 
 
-_OF_ALIASES = split_names("__args__ __metadata__ __origin__")
+_OF_ALIASES = split_names("__args__ __metadata__ __origin__ __parameters__")
 _ALIASES = frozenset(
     type(kind)
     for kind in (
@@ -384,9 +385,13 @@ def _function_attribute(value: Any, name: str) -> object:
     function = value.__func__ if type(value) is MethodType else value
     if is_plan_function(function) and name in function.__dict__:
         return function.__dict__[name]
-    if is_plan_function(function) and name == "__annotations__":
-        return function.__annotations__
+    if is_plan_function(function) and name in _OF_FUNCTIONS:
+        part = getattr(function, name)
+        return dict(part) if name == "__kwdefaults__" and part is not None else part
     raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
+
+
+_OF_FUNCTIONS = split_names("__annotations__ __defaults__ __kwdefaults__")
 
 
 def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
@@ -396,14 +401,11 @@ def _attribute_of_type(kind: type, name: str, texts: TextMethods) -> object:
         return _unbound_method(kind, name)
     if name in texts.get(kind, ()):
         return texts[kind][name]
-    if issubclass(kind, csv.Dialect) and name in _DIALECT:  # what a Sniffer finds
+    if issubclass(kind, csv.Dialect) and name in DIALECT:  # what a Sniffer finds
         return getattr(kind, name)
     if kind in BASE_TYPES or issubclass(kind, Exception) or name in TYPE_TEXTS:
         return read_of_type(kind, name, texts)
     raise AttributeError(f"type object '{_QUALIFIED_NAMES.get(kind, kind.__name__)}' has no attribute '{name}'")
-
-
-_DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace")
 
 
 def _is_plain_of_error(kind: type, name: str) -> bool:

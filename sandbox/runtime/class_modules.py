@@ -50,9 +50,13 @@ _ABSTRACT_BASES = split_names(
 RUNTIME_BASES.update({abc.ABC, contextlib.AbstractAsyncContextManager, contextlib.AbstractContextManager})
 RUNTIME_BASES.update(getattr(collections.abc, name) for name in _ABSTRACT_BASES)
 _ON_VIEWS = split_names("isdisjoint")
+ALLOWED_ATTRIBUTES[dataclasses._DataclassParams] = split_names(  # type: ignore[attr-defined]
+    "eq frozen init kw_only match_args order repr slots unsafe_hash weakref_slot"
+)
 ALLOWED_ATTRIBUTES[typing.ParamSpec] = split_names("__name__ args kwargs")
 ALLOWED_ATTRIBUTES[typing.TypeVar] = split_names("__name__")
 ALLOWED_ATTRIBUTES[collections.abc.ItemsView] = ALLOWED_ATTRIBUTES[collections.abc.KeysView] = _ON_VIEWS
+VISIBLE_TYPES |= {types.GenericAlias, types.UnionType}
 VISIBLE_TYPES |= {collections.abc.ItemsView, collections.abc.KeysView, collections.abc.ValuesView}
 
 

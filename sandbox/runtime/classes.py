@@ -463,6 +463,8 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
             return method(*args, **named)
         owner = method.__self__ if bound else args[0] if args else None
         names = args[0 if bound else 1 :][:1]
+        if name in _WRITES and (type(owner) in _WITHOUT_ATTRIBUTES or any(map(_is_no_text, names))):
+            return method(*args, **named)  # raises Python's own error
         _require_own(owner)
         _require_name(names, name)
         if name == "__getattribute__" and names == ("__class__",):
@@ -473,6 +475,13 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "builtins"
     return checked
+
+
+_WRITES: Final = ("__setattr__", "__delattr__")
+
+
+def _is_no_text(name: object) -> bool:
+    return not issubclass(type(name), str)
 
 
 def _require_own_class(kind: Any) -> None:

@@ -32,7 +32,6 @@ _READING_NS: Final = 1_000
 _BILLION: Final = 10**9
 _EPOCH_START: Final = datetime.datetime(1970, 1, 1)
 _NOT_ZONES: Final = ("posix", "right/", "localtime")
-_NOT_GIVEN: Final = object()
 
 
 class PlanClock:
@@ -104,16 +103,18 @@ def time_members(clock: PlanClock) -> dict[str, object]:
     def of_now(name: str) -> Callable[..., object]:
         function: Callable[..., object] = getattr(time, name)
 
-        def call(secs: Any = None, /) -> object:
-            return function(clock.time_ns() // _BILLION if secs is None else secs)
+        def call(*secs: Any, **named: Any) -> object:
+            is_now = not named and secs in ((), (None,))
+            return function(*((clock.time_ns() // _BILLION,) if is_now else secs), **named)
 
         return set_name(name, call)
 
-    def asctime(t: Any = None, /) -> str:
-        return time.asctime(time.gmtime(clock.time_ns() // _BILLION) if t is None else t)
+    def asctime(*t: Any, **named: Any) -> str:
+        return time.asctime(*(t or (time.gmtime(clock.time_ns() // _BILLION),)), **named)
 
-    def strftime(format: Any, t: Any = _NOT_GIVEN, /) -> str:
-        return time.strftime(format, time.gmtime(clock.time_ns() // _BILLION) if t is _NOT_GIVEN else t)
+    def strftime(*given: Any, **named: Any) -> str:
+        now = (time.gmtime(clock.time_ns() // _BILLION),) if len(given) == 1 else ()
+        return time.strftime(*given, *now, **named)
 
     def steps(secs: Any, /) -> Steps:
         yield Wait(lambda: False, _seconds_of(secs), "it sleeps")

@@ -7,6 +7,7 @@ memory, which differs in each run.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import datetime
 import decimal
 import operator
@@ -169,7 +170,7 @@ class _DeepCopy:
 
     def _empty(self, kind: type, value: Any) -> Any:
         if kind is defaultdict:
-            return defaultdict(value.default_factory)
+            return defaultdict(self.of(value.default_factory))
         if kind is deque:
             return deque(maxlen=value.maxlen)
         if kind is ChainMap:
@@ -302,10 +303,25 @@ class Identities:
             if kind.__hash__ is base.__hash__:  # also a named tuple
                 parts = list(map(self._stable, base.__iter__(value)))
                 return value if all(map(operator.is_, parts, base.__iter__(value))) else base(parts)
+        if (fields := _hashed_fields(kind)) is not None:
+            given = [getattr(value, name) for name in fields]
+            stable = tuple(map(self._stable, given))
+            return value if all(map(operator.is_, stable, given)) else stable
         if kind is types.GenericAlias:
             return (self._stable(value.__origin__), self._stable(value.__args__))
         by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
+
+
+def _hashed_fields(kind: type) -> list[str] | None:
+    """Return the fields of which Python's ``dataclass`` makes a hash for this class; None if it does not."""
+    method: Any = getattr(kind, "__hash__", None)
+    if type(method) is not types.FunctionType or method.__code__.co_filename != "<string>":
+        return None
+    made = [base for base in kind.__mro__ if base.__dict__.get("__hash__") is method]
+    if method.__code__.co_name != "__hash__" or not made or "__dataclass_fields__" not in made[0].__dict__:
+        return None
+    return [f.name for f in dataclasses.fields(made[0]) if (f.compare if f.hash is None else f.hash)]
 
 
 _HASHED_BY_ADDRESS: Final = frozenset(

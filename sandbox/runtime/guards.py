@@ -28,6 +28,7 @@ from codeplan.sandbox.runtime.classes import build_class, is_plan_class, writabl
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
     LimitExceeded,
+    OutOfMemory,
     PlanTermination,
     find_limit,
     traceback_of,
@@ -53,6 +54,9 @@ MAX_WIDTH = 10_000
 """Maximum width or precision in a format."""
 
 _SMALL = 2**64
+_POINTER = 8  # bytes of an item in a list
+_DIGITS = len(str(sys.maxsize))
+_SHIFT_BITS = 70  # Python makes no integer with so many bits that their number has as many
 _NUMBER = re.compile(r"\d{5,}")
 _PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
 _MAX_LENGTHS: dict[type, int] = {
@@ -117,8 +121,7 @@ class SizeGuard:
     def format(self, value: Any, spec: Any = "") -> str:
         """``format(value, spec)``"""
         if type(spec) is str:
-            for number in _NUMBER.findall(spec):
-                self.check_width(int(number[:12]))
+            self._check_widths(spec)
         return format(value, spec)
 
     def check(self, guard: str, a: Any, b: Any) -> None:
@@ -153,12 +156,17 @@ class SizeGuard:
             self._check_bits(int.__int__(bits))
 
     def check_width(self, width: Any) -> None:
-        """Check the width to which a text is padded."""
-        if type(width) is int and width > MAX_WIDTH:
+        """Check the width to which a text is padded. Python itself refuses one that is no index."""
+        if type(width) is int and MAX_WIDTH < width <= sys.maxsize:
             self._limit("memory", width, MAX_WIDTH)
 
+    def _check_widths(self, spec: str) -> None:
+        for number in _NUMBER.findall(spec):
+            digits = number.lstrip("0")
+            self.check_width(int(digits) if 0 < len(digits) <= _DIGITS else 0)
+
     def _check_shift(self, a: Any, b: Any) -> None:
-        if _is_int(a) and _is_int(b) and _bits(a):
+        if _is_int(a) and _is_int(b) and _bits(a) and not int.__int__(b) >> _SHIFT_BITS:
             self._check_bits(_bits(a) + int.__int__(b))
 
     def _check_mul(self, a: Any, b: Any) -> None:
@@ -170,8 +178,17 @@ class SizeGuard:
 
     def _check_repeat(self, sequence: Any, times: Any) -> None:
         most = _MAX_LENGTHS.get(type(sequence))
-        if most is not None and _is_int(times) and len(sequence) * int.__int__(times) > most:
-            self._limit("memory", len(sequence) * int.__int__(times), most)
+        if most is None or not _is_int(times) or int.__int__(times) > sys.maxsize:  # Python itself refuses this one
+            return
+        length = len(sequence) * int.__int__(times)
+        if type(sequence) is deque and sequence.maxlen is not None:
+            length = min(length, sequence.maxlen)
+        if length * (_POINTER if type(sequence) in (list, tuple) else 1) > sys.maxsize:
+            if type(sequence) in (str, bytes):
+                return
+            raise OutOfMemory
+        if length > most:
+            self._limit("memory", length, most)
 
     def _check_bits(self, bits: int, most: int = MAX_BITS) -> None:
         if bits > most:
@@ -179,8 +196,7 @@ class SizeGuard:
 
     def _check_percent(self, template: str | bytes, values: Any) -> None:
         specs = _PERCENT_STAR.findall(template if isinstance(template, str) else template.decode("latin-1"))
-        for number in _NUMBER.findall(" ".join(specs)):
-            self.check_width(int(number[:12]))
+        self._check_widths(" ".join(specs))
         if any("*" in s for s in specs):
             for value in values if type(values) is tuple else (values,):
                 self.check_width(value)
@@ -304,6 +320,9 @@ WRITABLE_TYPES: frozenset[type] = frozenset(
 )
 """The types whose items a plan may set and delete."""
 
+ITEM_WRITERS: dict[type, Callable[[Any], Any]] = {}
+"""What sets items of other types, with checks. Modules of the plan add theirs."""
+
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "_mul_": operator.imul,
     "_pow_": operator.ipow,
@@ -420,6 +439,10 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         if passing is not None and reached is not None:
             stopper.record(reached.with_traceback(traceback_of(passing)))
 
+    def record_end() -> None:
+        """Run where what ends the plan passes a ``finally`` that may return: record it."""
+        stopper.record(cast(PlanTermination, sys.exception()))
+
     def fail(*message: object) -> NoReturn:
         stopper.stop(AssertionFailure(truncate_message(str(message[0])) if message else ""))
 
@@ -455,6 +478,9 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         "_async_context_": partial(GuardedContext, stopper),
         "_guard_exception_": guard_exception,
         "_guard_finally_": guard_finally,
+        "_guard_jump_": stopper.raise_if_failed,
+        "_record_end_": record_end,
+        "_termination_": PlanTermination,
         "_fail_": fail,
         "_fail_unprinted_": fail_unprinted,
     }
@@ -570,6 +596,8 @@ def check_writable(owner: Any) -> Any:
     Raises: TypeError: the owner supports item assignment, but plans may not use it.
     """
     kind = type(owner)
+    if kind in ITEM_WRITERS:
+        return ITEM_WRITERS[kind](owner)
     if (
         kind in WRITABLE_TYPES
         or is_plan_class(kind)

@@ -91,10 +91,16 @@ class _Matcher:
     def _mapping(self, subject: Any, items: Sequence[tuple[Any, Pattern]], rest: str | None) -> bool:
         if not isinstance(subject, Mapping) or len(subject) < len(items):
             return False
-        for key, pattern in items:
-            value = subject.get(key, _ABSENT)
-            if value is _ABSENT or not self.matches(value, pattern):
+        values, seen = list[Any](), set[Any]()
+        for key, _ in items:
+            if key in seen:
+                raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
+            seen.add(key)
+            values.append(subject.get(key, _ABSENT))
+            if values[-1] is _ABSENT:
                 return False
+        if not all(self.matches(value, pattern) for value, (_, pattern) in zip(values, items, strict=True)):
+            return False
         if rest is not None:
             named = [key for key, _ in items]
             self._captures[rest] = {key: subject[key] for key in subject if key not in named}

@@ -83,7 +83,8 @@ _MEMBERS: dict[str, str] = {
     "copy": "Error copy deepcopy error",
     "csv": (
         "Dialect DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC QUOTE_NOTNULL "
-        "QUOTE_STRINGS Sniffer excel excel_tab field_size_limit list_dialects reader unix_dialect writer"
+        "QUOTE_STRINGS Sniffer excel excel_tab field_size_limit get_dialect list_dialects reader register_dialect "
+        "unix_dialect unregister_dialect writer"
     ),
     "dataclasses": (
         "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
@@ -91,9 +92,11 @@ _MEMBERS: dict[str, str] = {
     ),
     "datetime": "MAXYEAR MINYEAR UTC date datetime time timedelta timezone tzinfo",
     "decimal": (
-        "Clamped Context Decimal DecimalException DivisionByZero FloatOperation Inexact InvalidOperation Overflow "
-        "ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP "
-        "Rounded Subnormal Underflow getcontext localcontext setcontext"
+        "Clamped Context ConversionSyntax Decimal DecimalException DecimalTuple DivisionByZero DivisionImpossible "
+        "DivisionUndefined FloatOperation HAVE_CONTEXTVAR HAVE_THREADS Inexact InvalidContext InvalidOperation "
+        "MAX_EMAX MAX_PREC MIN_EMIN MIN_ETINY Overflow ROUND_05UP ROUND_CEILING ROUND_DOWN ROUND_FLOOR "
+        "ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP Rounded Subnormal Underflow getcontext localcontext "
+        "setcontext"
     ),
     "difflib": (
         "Differ IS_CHARACTER_JUNK IS_LINE_JUNK SequenceMatcher context_diff diff_bytes get_close_matches ndiff "
@@ -114,8 +117,8 @@ _MEMBERS: dict[str, str] = {
     "graphlib": "CycleError TopologicalSorter",
     "gzip": "compress decompress",
     "hashlib": (
-        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new sha1 sha224 sha256 sha384 sha3_224 "
-        "sha3_256 sha3_384 sha3_512 sha512 shake_128 shake_256"
+        "algorithms_available algorithms_guaranteed blake2b blake2s md5 new pbkdf2_hmac sha1 sha224 sha256 sha384 "
+        "sha3_224 sha3_256 sha3_384 sha3_512 sha512 shake_128 shake_256"
     ),
     "heapq": "heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest",
     "hmac": "compare_digest digest new",
@@ -157,7 +160,7 @@ _MEMBERS: dict[str, str] = {
         "setitem sub "
         "truediv truth xor"
     ),
-    "os": "linesep path sep",
+    "os": "linesep path sep urandom",
     "os.path": (
         "altsep basename commonpath commonprefix curdir dirname extsep isabs join normcase normpath pardir pathsep sep "
         "split splitdrive splitext"
@@ -189,8 +192,8 @@ _MEMBERS: dict[str, str] = {
     ),
     "struct": "Struct calcsize error iter_unpack pack pack_into unpack unpack_from",
     "sys": (
-        "byteorder exc_info exception exit float_info getrecursionlimit hash_info int_info intern maxsize maxunicode "
-        "platform setrecursionlimit stderr stdout version version_info"
+        "argv byteorder exc_info exception exit float_info getrecursionlimit getsizeof hash_info hexversion int_info "
+        "intern maxsize maxunicode platform setrecursionlimit stderr stdout version version_info"
     ),
     "textwrap": "TextWrapper dedent fill indent shorten wrap",
     "time": (
@@ -281,15 +284,10 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         )
     },
     "copy": {_DOOR: "replace dispatch_table"},
-    "csv": {_MACHINE: "get_dialect register_dialect unregister_dialect", "is text": "__doc__ __version__"},
+    "csv": {"is text": "__doc__ __version__"},
     "dataclasses": {_DOOR: "Field"},
     "datetime": {_MACHINE: "datetime_CAPI"},
-    "decimal": {
-        _MACHINE: (
-            "BasicContext ConversionSyntax DecimalTuple DefaultContext DivisionImpossible DivisionUndefined "
-            "ExtendedContext HAVE_CONTEXTVAR HAVE_THREADS InvalidContext MAX_EMAX MAX_PREC MIN_EMIN MIN_ETINY"
-        )
-    },
+    "decimal": {"serves all plans, and could be changed": "BasicContext DefaultContext ExtendedContext"},
     "difflib": {_FILES: "HtmlDiff", _DOOR: "Match"},
     "enum": {
         _CLASSES: (
@@ -307,7 +305,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     },
     "functools": {_DOOR: "RLock WRAPPER_ASSIGNMENTS WRAPPER_UPDATES get_cache_token recursive_repr GenericAlias"},
     "gzip": {_FILES: "BadGzipFile GzipFile open"},
-    "hashlib": {_SLOW: "pbkdf2_hmac scrypt", _FILES: "file_digest"},
+    "hashlib": {_SLOW: "scrypt", _FILES: "file_digest"},
     "hmac": {_DOOR: "HMAC digest_size trans_36 trans_5C"},
     "io": {
         _FILES: (

@@ -61,6 +61,8 @@ _PATH = split_names(
     "stem suffix suffixes with_name with_stem with_suffix"
 )
 
+DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace strict")
+
 MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     array.array: split_names(
         "append byteswap count extend frombytes fromlist index insert itemsize pop remove reverse tobytes tolist "
@@ -77,6 +79,7 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     calendar.Calendar: _CALENDAR,
     calendar.HTMLCalendar: _CALENDAR | split_names("formatday formatmonth formatmonthname formatweek formatyear"),
     calendar.TextCalendar: _TEXT_CALENDAR,
+    type(csv.get_dialect("excel")): DIALECT,
     csv.DictReader: split_names("fieldnames line_num"),
     csv.DictWriter: split_names("fieldnames writeheader writerow writerows"),
     csv.Sniffer: split_names("has_header preferred sniff"),
@@ -110,7 +113,7 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
         "close closed flush getvalue newlines read readable readline readlines seek seekable tell truncate writable "
         "write writelines"
     ),
-    **dict.fromkeys((pathlib.PurePosixPath, pathlib.PureWindowsPath), _PATH),
+    **dict.fromkeys((pathlib.PurePosixPath, pathlib.PureWindowsPath), _PATH | {"__fspath__"}),
     type(pathlib.PurePath("/").parents): split_names("count index"),
     random.Random: public_names(random.Random, "VERSION"),
     re.RegexFlag: split_names("name value"),

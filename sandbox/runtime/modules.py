@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import calendar
 import collections.abc
+import contextlib
 import csv
 import decimal
 import functools
+import hashlib
 import hmac
 import importlib
 import json
@@ -31,6 +33,7 @@ from typing import Any, NoReturn
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import (
+    RUNTIME_BASES,
     VISIBLE_TYPES,
     WRITERS,
     is_class,
@@ -41,7 +44,14 @@ from codeplan.sandbox.runtime.classes import (
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import PARTIALS, Identities, copy_members
-from codeplan.sandbox.runtime.guards import CurrentRun, SizeGuard, check_writable, set_name, shown_exception
+from codeplan.sandbox.runtime.guards import (
+    ITEM_WRITERS,
+    CurrentRun,
+    SizeGuard,
+    check_writable,
+    set_name,
+    shown_exception,
+)
 from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
 from codeplan.sandbox.runtime.memory_modules import compression_members, mail_members, warnings_members
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
@@ -151,9 +161,11 @@ class ModuleMaker:
             "configparser": lambda: CONFIG_MEMBERS,
             "contextlib": lambda: of_classes["contextlib"] | self._redirections(),
             "copy": lambda: copy_members(self._identities),
+            "csv": _csv_members,
             "decimal": _decimal_members,
             "email.utils": mail_members,
             "functools": _functools_members,
+            "hashlib": lambda: {"pbkdf2_hmac": set_name("pbkdf2_hmac", _derive_key)},
             "html.parser": lambda: {"HTMLParser": make_html_parser(self._size_guard)},
             "inspect": lambda: inspect_members(self._getattr, list_names),
             "json": self._json_members,
@@ -161,6 +173,7 @@ class ModuleMaker:
             "logging": lambda: logging_members(log, NO_FILES),
             "math": lambda: _math_members(self._size_guard),
             "operator": self._operator_members,
+            "os": self._os_members,
             "pathlib": lambda: dict.fromkeys(("Path", "PurePath"), pathlib.PurePosixPath),
             "pprint": self._pprint_members,
             "random": self._random_members,
@@ -305,6 +318,16 @@ class ModuleMaker:
             "compare_digest": hmac.compare_digest,
         }
 
+    def _os_members(self) -> Members:
+        def urandom(size: Any, /) -> bytes:
+            length = int.__int__(operator.index(size))
+            if length < 0:
+                raise ValueError("negative argument not allowed")
+            self._size_guard.check_text(length)
+            return self._run.generator.randbytes(length)
+
+        return _named(urandom)
+
     def _sys_members(self) -> Members:
         def getrecursionlimit() -> int:
             return self._run.settings.recursion
@@ -328,6 +351,7 @@ class ModuleMaker:
             raise SystemExit(*status)
 
         return _named(exception, exc_info, exit, getrecursionlimit, setrecursionlimit) | {
+            "argv": ["plan"],
             "stdout": self._output,
             "stderr": self._errors,
         }
@@ -371,6 +395,9 @@ def preload_modules() -> None:
     hmac.new(b"", b"", "md5").hexdigest()
     uuid.uuid5(uuid.NAMESPACE_DNS, "a")
     calendar.month(2000, 1)
+    for name in hashlib.algorithms_guaranteed:
+        with contextlib.suppress(ValueError):  # those of any length make no keys
+            hashlib.pbkdf2_hmac(name, b"", b"", 1)
     preload_xml()
 
 
@@ -379,9 +406,57 @@ def reset_settings() -> None:
     decimal.setcontext(decimal.DefaultContext)
     calendar.setfirstweekday(calendar.MONDAY)
     csv.field_size_limit(_FIELD_SIZE)
+    for name in csv.list_dialects():
+        csv.unregister_dialect(name)
+    for name, kind in _DIALECTS.items():
+        csv.register_dialect(name, kind)
 
 
 _FIELD_SIZE = csv.field_size_limit()
+_DIALECTS = {"excel": csv.excel, "excel-tab": csv.excel_tab, "unix": csv.unix_dialect}
+
+
+def _csv_members() -> Members:
+    """Return what changes the table of dialects, by exact texts: it is emptied before the next run."""
+
+    def register_dialect(name: Any, *dialect: Any, **options: Any) -> None:
+        csv.register_dialect(_exact_name(name), *dialect, **options)
+
+    def unregister_dialect(name: Any) -> None:
+        csv.unregister_dialect(_exact_name(name))
+
+    return _named(register_dialect, unregister_dialect)
+
+
+RUNTIME_BASES |= {csv.Dialect, *_DIALECTS.values()}
+
+
+def _exact_name(name: Any) -> str:
+    if type(name) is not str:
+        raise TypeError("dialect name must be a string")
+    return name
+
+
+MAX_ITERATIONS = 1_000_000
+"""Maximum number of iterations over all blocks of one ``pbkdf2_hmac``, which take a second or two. No signal reaches
+the plan meanwhile; if its time is over, the host kills the worker, as it does in a slow regular expression."""
+
+
+def _derive_key(hash_name: Any, password: Any, salt: Any, iterations: Any, dklen: Any = None) -> bytes:
+    """``hashlib.pbkdf2_hmac`` of bounded work."""
+    if not issubclass(type(hash_name), str):
+        return hashlib.pbkdf2_hmac(hash_name, b"", b"", 1)  # raises Python's own error
+    name, count = str.__str__(hash_name), int.__int__(operator.index(iterations))
+    length = None if dklen is None else int.__int__(operator.index(dklen))
+    try:
+        size = hashlib.new(name).digest_size or 1
+    except ValueError:
+        size = 1  # Python itself refuses this name
+    if count * -(-(length or size) // size) > MAX_ITERATIONS:
+        raise ValueError(
+            f"pbkdf2_hmac computes at most {MAX_ITERATIONS:,} iterations here; take fewer, or a shorter key"
+        )
+    return hashlib.pbkdf2_hmac(name, password, salt, count, length)
 
 
 def _recursion_text(value: object) -> str:
@@ -484,6 +559,27 @@ class _ContextWriter:
 
 
 WRITERS[decimal.Context] = _ContextWriter
+
+
+class _SignalWriter:
+    """Sets the flags and traps of a decimal context, by values that are no longer the plan's."""
+
+    __slots__ = ("_signals",)
+
+    def __init__(self, signals: Any) -> None:
+        self._signals = signals
+
+    def __getitem__(self, signal: Any) -> Any:
+        return self._signals[signal]
+
+    def __setitem__(self, signal: Any, value: Any) -> None:
+        self._signals[signal] = bool(value)
+
+    def __delitem__(self, signal: Any) -> None:
+        del self._signals[signal]  # raises Python's own error
+
+
+ITEM_WRITERS[type(decimal.Context().traps)] = _SignalWriter
 
 
 class _DefaultWriter:

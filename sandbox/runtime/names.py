@@ -26,26 +26,27 @@ RESERVED_NAMES = RUNTIME_NAMES | {"solution"}
 
 READABLE_DUNDERS = split_names(
     "__abs__ __abstractmethods__ __add__ __and__ __annotations__ __args__ __base__ __bases__ __bool__ __bytes__ "
-    "__call__ __cause__ __ceil__ __metadata__ __optional_keys__ __origin__ __required_keys__ __total__ "
-    "__class__ __class_getitem__ __complex__ __contains__ __context__ __copy__ __dataclass_fields__ __deepcopy__ "
-    "__delattr__ __delete__ __delitem__ __dict__ __dir__ __divmod__ __doc__ __enter__ __eq__ __exit__ __float__ "
-    "__floor__ __floordiv__ __format__ __ge__ __get__ __getattr__ __getattribute__ __getitem__ __gt__ __hash__ "
-    "__iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ __index__ __init__ __init_subclass__ "
-    "__int__ __invert__ __ior__ __ipow__ __irshift__ __isub__ __iter__ __itruediv__ __ixor__ __le__ __len__ "
-    "__length_hint__ __lshift__ __lt__ __match_args__ __matmul__ __members__ __missing__ __mod__ __module__ __mro__ "
-    "__mul__ __name__ __ne__ __neg__ __new__ __next__ __notes__ __or__ __pos__ __post_init__ __pow__ __qualname__ "
-    "__radd__ __rand__ __rdivmod__ __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ "
-    "__ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __set_name__ __setattr__ "
+    "__call__ __cause__ __ceil__ __metadata__ __optional_keys__ __origin__ __parameters__ __required_keys__ "
+    "__total__ __class__ __class_getitem__ __complex__ __contains__ __context__ __copy__ __dataclass_fields__ "
+    "__dataclass_params__ __deepcopy__ __defaults__ __fspath__ __getnewargs__ __kwdefaults__ __delattr__ __delete__ "
+    "__delitem__ __dict__ __dir__ __divmod__ __doc__ __enter__ __eq__ __exit__ __float__ __floor__ __floordiv__ "
+    "__format__ __ge__ __get__ __getattr__ __getattribute__ __getitem__ __gt__ __hash__ __iadd__ __iand__ "
+    "__ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ __index__ __init__ __init_subclass__ __int__ "
+    "__invert__ __ior__ __ipow__ __irshift__ __isub__ __iter__ __itruediv__ __ixor__ __le__ __len__ __length_hint__ "
+    "__lshift__ __lt__ __match_args__ __matmul__ __members__ __missing__ __mod__ __module__ __mro__ __mul__ "
+    "__name__ __ne__ __neg__ __new__ __next__ __notes__ __or__ __pos__ __post_init__ __pow__ __qualname__ __radd__ "
+    "__rand__ __rdivmod__ __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ __ror__ "
+    "__round__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __set_name__ __setattr__ "
     "__setitem__ __slots__ __str__ __sub__ __subclasses__ __truediv__ __trunc__ __wrapped__ __xor__ __aenter__ "
-    "__aexit__ __aiter__ "
-    "__anext__ __await__"
+    "__aexit__ __aiter__ __anext__ __await__"
 )
 """Names of the form ``__name__`` that a plan may read as an attribute. None leads to code, frames or modules."""
 
 DEFINABLE_DUNDERS = READABLE_DUNDERS - split_names(
-    "__abstractmethods__ __args__ __metadata__ __optional_keys__ __origin__ __required_keys__ __total__ "
-    "__base__ __bases__ __cause__ __class__ __context__ __dataclass_fields__ __dict__ __members__ __module__ __mro__ "
-    "__name__ __notes__ __qualname__ __subclasses__ __wrapped__"
+    "__abstractmethods__ __args__ __metadata__ __optional_keys__ __origin__ __parameters__ __required_keys__ "
+    "__total__ __base__ __bases__ __cause__ __class__ __context__ __dataclass_fields__ __dataclass_params__ "
+    "__defaults__ __dict__ __fspath__ __getnewargs__ __kwdefaults__ __members__ __module__ __mro__ __name__ "
+    "__notes__ __qualname__ __subclasses__ __wrapped__"
 )
 """Names of the form ``__name__`` that a class of the plan may define. A finaliser is not among them: it could run after
 the run's end.
@@ -95,7 +96,7 @@ ALLOWED_EXCEPTIONS = split_names(
     "ConnectionAbortedError ConnectionError ConnectionRefusedError ConnectionResetError EOFError EnvironmentError "
     "Exception FileExistsError FileNotFoundError FloatingPointError IOError ImportError IndentationError IndexError "
     "ExceptionGroup InterruptedError IsADirectoryError KeyError LookupError ModuleNotFoundError NameError "
-    "BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning NotADirectoryError "
+    "BytesWarning DeprecationWarning EncodingWarning FutureWarning ImportWarning MemoryError NotADirectoryError "
     "NotImplementedError OSError OverflowError PendingDeprecationWarning PermissionError ProcessLookupError "
     "RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration "
     "SyntaxError SyntaxWarning SystemError TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError "
@@ -105,8 +106,8 @@ ALLOWED_EXCEPTIONS = split_names(
 """Exceptions by name. All derive from Exception: no plan may catch a limit."""
 
 CALL_ERRORS = ALLOWED_EXCEPTIONS - split_names(
-    "AssertionError EnvironmentError Exception ExceptionGroup IOError RecursionError StopAsyncIteration StopIteration "
-    "UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError"
+    "AssertionError EnvironmentError Exception ExceptionGroup IOError MemoryError RecursionError StopAsyncIteration "
+    "StopIteration UnicodeDecodeError UnicodeEncodeError UnicodeTranslateError"
 )
 """Exceptions that a failed call of the agent may raise in a plan. Each takes one text, and means nothing else there."""
 
@@ -159,7 +160,6 @@ NAME_HINTS: dict[str, str] = {
     "quit": "use return to end the plan",
     "breakpoint": "use print to show a value",
     "memoryview": "slices of bytes do the same: data[2:5]",
-    "MemoryError": "write `except Exception`; a plan neither raises nor catches what a limit ends",
 }
 """Advice on what to write instead of a builtin that plans lack."""
 

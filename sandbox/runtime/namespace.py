@@ -64,14 +64,14 @@ from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.switching import THREADS, EndedIteration, StarredCall, arrive, is_last
 from codeplan.sandbox.runtime.syntax_module import TOO_DEEP, size_problem
-from codeplan.sandbox.runtime.termination import GiveUpRequested, PlanTermination, ReplanRequested
+from codeplan.sandbox.runtime.termination import GiveUpRequested, OutOfMemory, PlanTermination, ReplanRequested
 from codeplan.sandbox.runtime.thread_modules import enter
 from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, plain_data_hint, seed_packages
 from codeplan.untrusted.texts import with_article
 from codeplan.untrusted.values import NotKnown
 
 _BUILTIN_NAMES = PLAIN_BUILTINS | CLASS_BUILTINS | ALLOWED_EXCEPTIONS | EXIT_EXCEPTIONS
-_UNGUARDED = {name: getattr(builtins, name) for name in _BUILTIN_NAMES}
+_UNGUARDED = {name: getattr(builtins, name) for name in _BUILTIN_NAMES} | {"MemoryError": OutOfMemory}
 
 _NO_DEFAULT = object()
 

@@ -298,6 +298,7 @@ class PoolFuture(Future):
 
     def __init__(self) -> None:
         super().__init__(_schedulers[-1])
+        self._is_running = False
 
     def set_result(self, result: object) -> None:
         """Give it its value. Raises: InvalidStateError: it is done."""
@@ -310,8 +311,17 @@ class PoolFuture(Future):
         self._finish(None, _own_error(exception))
 
     def set_running_or_notify_cancel(self) -> bool:
-        """Whether it was not cancelled."""
-        return not self.cancelled()
+        """Mark it as running; False: it was cancelled. Raises: RuntimeError: it runs already, or is done."""
+        if self.cancelled():
+            return False
+        if self._done or self._is_running:
+            raise RuntimeError("Future in unexpected state")
+        self._is_running = True
+        return True
+
+    def cancel(self, msg: object = None) -> bool:
+        """Cancel it; False if it runs or is done. A call that is being made goes on, and its answer is dropped."""
+        return self.cancelled() or (not self._is_running and super().cancel(msg))
 
     def _require_open(self) -> None:
         if self._done:
@@ -336,8 +346,8 @@ class PoolFuture(Future):
             raise TimeoutError
 
     def running(self) -> bool:
-        """Whether it is open."""
-        return not self._done
+        """Whether a call of the agent, a thread or the plan itself is to give it its value."""
+        return not self._done and (self._is_running or bool(self._number))
 
 
 _schedulers: Final[list[Scheduler]] = []
@@ -430,6 +440,7 @@ class Scheduler:
         begin = self.find_begin(function)
         form = THREADS.form_of(function)
         if form is not None:
+            future._is_running = True
             THREADS.begin(owner, form(*args, **kwargs), lambda value, error: self._end_in_pool(future, value, error))
             return future
         try:
@@ -473,12 +484,15 @@ class Scheduler:
             return THREADS.wait(Wait(is_enough, None if seconds is None else seconds_of(seconds), DEADLOCK))
         until = None if seconds is None else self._now + seconds_of(seconds)
         while not is_enough():
-            if not self.open:
-                raise RuntimeError(DEADLOCK)
             left = None if until is None else until - self._now
             if left is not None and left <= 0:
                 return False
-            self._deliver(None if left is None else max(left, MIN_WAIT))
+            if self.open:
+                self._deliver(None if left is None else max(left, MIN_WAIT))
+            elif left is None:
+                raise RuntimeError(DEADLOCK)
+            else:
+                self._pass(left)  # nothing can happen meanwhile
         return True
 
     def _deliver(self, seconds: float | None) -> None:

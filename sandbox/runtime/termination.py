@@ -49,6 +49,18 @@ class LimitExceeded(PlanTermination):
         self.limit, self.value, self.allowed = limit, value, allowed
 
 
+class OutOfMemory(Exception):
+    """``MemoryError`` as plans write, raise and catch it.
+
+    Python's own means that memory ran out, and ends the plan. This one the plan raises itself, or an operation whose
+    result no memory could hold: Python refuses it before it allocates anything.
+    """
+
+
+OutOfMemory.__name__ = OutOfMemory.__qualname__ = "MemoryError"
+OutOfMemory.__module__ = "builtins"
+
+
 _CAUSE: Any = BaseException.__dict__["__cause__"].__get__
 _CONTEXT: Any = BaseException.__dict__["__context__"].__get__
 _TRACEBACK: Any = BaseException.__dict__["__traceback__"].__get__

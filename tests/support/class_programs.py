@@ -470,6 +470,107 @@ for f in (lambda: A(), lambda: A(1).m(), lambda: A(1).m(1, 2), lambda: A(1).noth
 
 
 LIBRARY = _programs(r"""
+## parts of functions, aliases, tuples and paths
+import pathlib, typing
+from collections import namedtuple
+from dataclasses import dataclass
+T = typing.TypeVar('T')
+def f(a, b=2, *, c=[3]): pass
+f.__kwdefaults__['c'].append(4)
+class K(typing.Generic[T]):
+    def m(self, x=1): pass
+print(f.__defaults__, f.__kwdefaults__, K.m.__defaults__, K().m.__defaults__, (lambda: 0).__defaults__, len.__name__)
+print(list[T].__parameters__, typing.List[T].__parameters__, K.__parameters__, K[int].__args__, type(list[int]), type(int | str))
+print(namedtuple('P', 'a b')(1, 2).__getnewargs__(), 'a'.__getnewargs__(), pathlib.PurePosixPath('/a/b').__fspath__())
+@dataclass(frozen=True)
+class D:
+    x: int
+    y: int = 0
+    def __post_init__(self):
+        object.__setattr__(self, 'y', self.x + 1)
+print(D(1), D.__dataclass_params__.frozen, D(1).__dataclass_params__)
+for args in ((K(), 1, 2), (1, 'x', 2), (K(),), (K(), 'x'), (K, 'x', 1), ('s', 'x', 1), ([], 1, 1)):
+    for write in (object.__setattr__, object.__delattr__):
+        try:
+            print(write(*args))
+        except (AttributeError, TypeError) as e:
+            print(type(e).__name__, e)
+## keys of passwords
+import hashlib
+print(hashlib.pbkdf2_hmac('sha256', b'pw', b'salt', 1000).hex())
+print(hashlib.pbkdf2_hmac('sha1', b'pw', b'salt', iterations=7, dklen=50).hex())
+for args in (('nope', b'', b'', 1), (5, b'', b'', 1), ('md5', 'a', b'', 1), ('md5', b'', b'', 0), ('md5', b'', b'', 'a'), ('md5', b'', b'', 1, 0)):
+    try:
+        print(hashlib.pbkdf2_hmac(*args))
+    except (TypeError, ValueError) as e:
+        print(type(e).__name__, e)
+## dialects of one's own
+import csv, io
+csv.register_dialect('pipes', delimiter='|', quoting=csv.QUOTE_ALL)
+out = io.StringIO()
+csv.writer(out, 'pipes').writerow(['a', 'b'])
+print(out.getvalue(), csv.get_dialect('pipes').delimiter, csv.list_dialects())
+print(list(csv.DictReader(io.StringIO('a|b\n1|2\n'), dialect='pipes')))
+class Semi(csv.excel):
+    delimiter = ';'
+csv.register_dialect('semi', Semi)
+print(list(csv.reader(['a;b'], 'semi')), csv.get_dialect('semi').strict, list(csv.reader(['a;b'], Semi())))
+csv.unregister_dialect('semi')
+csv.unregister_dialect('pipes')
+for use in (lambda: csv.reader(['a'], 'semi'), lambda: csv.register_dialect(5), lambda: csv.get_dialect('semi')):
+    try:
+        use()
+    except (csv.Error, TypeError) as e:
+        print(e)
+## signals of a decimal context
+from decimal import Context, Decimal, DecimalTuple, FloatOperation, Inexact, getcontext
+c = Context(prec=5)
+c.traps[Inexact] = 1
+try:
+    c.divide(Decimal(1), Decimal(3))
+except Inexact:
+    print('inexact')
+getcontext().traps[FloatOperation] = True
+try:
+    Decimal(0.5)
+except FloatOperation:
+    print('float')
+getcontext().traps[FloatOperation] = False
+c.flags[Inexact] = False
+c.traps[Inexact] &= 0
+print(c.flags[Inexact], c.traps[Inexact], c.divide(1, 3), Decimal(DecimalTuple(0, (1, 2), -1)))
+def forget():
+    del c.flags[Inexact]
+for use in (lambda: c.flags.update({'x': 1}) if 0 else c.flags['x'], forget):
+    try:
+        use()
+    except (KeyError, ValueError) as e:
+        print(type(e).__name__, e)
+## the time of a moment and of now
+import time
+for use in (time.gmtime, time.localtime, time.ctime, time.asctime, time.strftime):
+    for args in ((1, 2), ('a',), (), (1, 2, 3), (None,), (5,), ('%Y',), ('%Y', time.gmtime(0)), ('%Y', None)):
+        try:
+            use(*args)
+        except TypeError as e:
+            print(use.__name__, args, e)
+    try:
+        use(x=1)
+    except TypeError as e:
+        print(use.__name__, e)
+print(time.gmtime(0), time.strftime('%Y', time.gmtime(0)))
+## the hash of a dataclass is that of its fields
+from dataclasses import dataclass
+class Q: pass
+@dataclass(frozen=True)
+class P:
+    x: object
+    y: int = 1
+@dataclass(frozen=True, eq=False)
+class S(P):
+    z: int = 2
+q = Q()
+print(hash(P(1)) == hash((1, 1)), P(q) in {P(q)}, hash(P(q)) == hash((q, 1)), hash(S(q)) == hash(S(q, 1, 5)))
 ## dataclasses of all kinds
 from dataclasses import dataclass, field, asdict, astuple, replace, fields, is_dataclass, FrozenInstanceError
 @dataclass
@@ -710,6 +811,108 @@ print(record('A')(), record('B').__name__)
 
 
 FUNCTIONS = _programs(r"""
+## a finally that returns, breaks and continues loses an error
+def returns():
+    try:
+        1 / 0
+    finally:
+        return 'returned'
+def breaks(found=None):
+    for n in range(3):
+        try:
+            if n == 1:
+                raise ValueError
+            print(n)
+        finally:
+            continue
+    while True:
+        try:
+            raise KeyError
+        finally:
+            break
+    else:
+        print('else')
+    try:
+        try:
+            raise ValueError('a')
+        except ValueError as e:
+            raise TypeError('b') from e
+        finally:
+            for k in (1, 2):
+                if k == 2:
+                    return k
+    finally:
+        print('outer')
+def chooses():
+    try:
+        return 1
+    finally:
+        if breaks():
+            return 2
+def ends():
+    try:
+        yield 1
+        raise ValueError
+    finally:
+        return 'ended'
+def stops():
+    try:
+        raise ExceptionGroup('a', [ValueError(1)])
+    except* TypeError:
+        print('type')
+    finally:
+        return 'stopped'
+def leaves():
+    try:
+        raise SystemExit('x')
+    finally:
+        return 'stays'
+def handles():
+    try:
+        raise ValueError
+    except ValueError:
+        try:
+            pass
+        finally:
+            return 'handled'
+print(returns(), breaks(), chooses(), list(ends()), stops(), leaves(), handles())
+## errors of memory that Python finds by arithmetic
+class Own(MemoryError):
+    pass
+for error in (MemoryError('a'), Own('b')):
+    try:
+        raise error
+    except MemoryError as caught:
+        print(repr(caught), isinstance(caught, Exception), MemoryError.__mro__)
+def grow(x, n):
+    x *= n
+for x in ('ab', b'ab', bytearray(b'ab'), [1, 2], (1, 2)):
+    for n in (2**62, 2**63 - 1, 10**30):
+        for use in (lambda: x * n, lambda: grow(x, n)):
+            try:
+                use()
+            except (MemoryError, OverflowError) as e:
+                print(type(e).__name__, e)
+for use in (lambda: format(1, '>99999999999999999999'), lambda: '%99999999999999999999d' % 1, lambda: 'a'.ljust(10**30),
+            lambda: '%.99999999999999999999f' % 1.5, lambda: 1 << 10**30, lambda: 'a\t'.expandtabs(10**30)):
+    try:
+        use()
+    except (OverflowError, ValueError) as e:
+        print(type(e).__name__, e)
+from collections import deque
+print(deque([1, 2], maxlen=2) * 10**9, format(5, '000000000000000000000000000005'), '%00000000000000000000005d' % 7)
+## a class that reads a name before it binds it looks past the function around it
+name = 'outside'
+def make():
+    name = 'inside'
+    class A:
+        name = name
+        class B:
+            name = name + '!'
+    class C:
+        other = name
+    return A.name, A.B.name, C.other
+print(make())
 ## generators
 def gen(n):
     print('start')
@@ -911,6 +1114,21 @@ except RuntimeError as e:
 
 
 MATCHING = _programs(r"""
+## keys that are twice the same
+from enum import IntEnum
+class A(IntEnum):
+    a = 1
+    b = 1
+    c = 3
+try:
+    match {1: 2, 3: 4}:
+        case {A.a: x, A.b: y}:
+            print('no')
+except ValueError as e:
+    print(e)
+match {1: 2, 3: 4, 5: 6}:
+    case {A.a: x, A.c: 4, **rest}:
+        print(x, rest)
 ## classes with positional and named parts
 class P:
     __match_args__ = ('x', 'y')

@@ -61,24 +61,12 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a member that is not there": ("from string import hexdigit", "`string` has no `hexdigit` here"),
     "a star import": ("from math import *", "`math` has no `*` here"),
     "a relative import": ("from . import x", "cannot be imported"),
-    "return in finally": ("try:\n    pass\nfinally:\n    return", "would lose errors"),
-    "break in finally": ("for i in [1]:\n    try:\n        pass\n    finally:\n        break", "would lose errors"),
-    "break in the else of a loop in finally": (
-        "for i in [1]:\n    try:\n        pass\n    finally:\n        for j in [1]:\n            pass\n"
-        "        else:\n            break",
-        "would lose errors",
-    ),
-    "continue deep in finally": (
-        "for i in [1]:\n    try:\n        pass\n    finally:\n        if i:\n            continue",
-        "would lose errors",
-    ),
     "input": ("x = input('?')", "ask_llm(question)"),
     "open": ("x = open('f')", "plans cannot reach files"),
     "globals": ("globals()['x'] = 1", "a dict of your own"),
     "dunder import": ("__import__('os')", "write `import` for `__import__`"),
     "exit": ("exit()", "use return"),
     "a class of type": ("class A(type):\n    pass", "use __init_subclass__ or a decorator"),
-    "MemoryError": ("try:\n    pass\nexcept MemoryError:\n    pass", "write `except Exception`"),
     "break outside a loop": ("break", "outside loop"),
     "await in a function that is not async": ("def f():\n    await agent.report()", "outside async function"),
 }

@@ -48,6 +48,12 @@ ASSERTIONS = {
     "with a message that fails where Exception is another class": (
         "Exception = KeyError\ntry:\n    assert False, f'{1 // 0}'\nexcept ZeroDivisionError:\n    print('caught')"
     ),
+    "lost by a finally that returns": "def f():\n    try:\n        assert False, 'no'\n    finally:\n        return 1\nprint(f())",
+    "lost by a finally that breaks": "while True:\n    try:\n        assert False, 'no'\n    finally:\n        break\nprint(1)",
+    "raised again into a finally that continues": (
+        "for i in [1]:\n    try:\n        try:\n            assert False, 'no'\n        except AssertionError:\n"
+        "            raise\n    finally:\n        if i:\n            continue\nprint(1)"
+    ),
     "hidden by a finally that raises": (
         "try:\n    try:\n        assert False, 'no'\n    finally:\n"
         "        raise ValueError\nexcept ValueError:\n    print('caught')"
@@ -286,6 +292,33 @@ def test_a_limit_hidden_by_a_finally_is_recorded() -> None:
     assert isinstance(reached, LimitExceeded)
     assert reached.limit == "memory"
     assert run(plan(body + "try:\n    print('more')\nexcept Exception:\n    pass")).error is not None
+
+
+JUMPS = {
+    "a limit": "'a' * 10**11",
+    "a limit inside of a function": "f()",
+    "turns": "while True:\n    pass",
+    "a stop": "give_up('no')",
+    "memory that Python lacks": "bytes(2**62)",
+}
+
+
+@pytest.mark.parametrize("jump", ["break", "continue"])
+@pytest.mark.parametrize("name", JUMPS)
+def test_a_jump_out_of_a_finally_loses_no_end_of_the_plan(name: str, jump: str) -> None:
+    ends = JUMPS[name].replace("\n", "\n        ")
+    body = f"def f():\n    return 'a' * 10**11\nfor i in range(9):\n    try:\n        {ends}\n    finally:\n        {jump}\nprint(1)"
+    ran = run(plan(body), turns=1000)
+    assert isinstance(ran.error, PlanTermination)
+    assert ran.error is ran.host.failure
+    assert ran.output == ""
+
+
+def test_a_handler_of_memory_errors_catches_no_limit() -> None:
+    assert limit("try:\n    x = 'a' * 10**11\nexcept MemoryError:\n    print('caught')").limit == "memory"
+    ran = run(plan("try:\n    x = bytes(2**62)\nexcept MemoryError:\n    print('caught')"))
+    assert find_limit(ran.error) is not None
+    assert ran.output == ""
 
 
 def test_a_finally_runs_to_its_end_after_a_limit() -> None:

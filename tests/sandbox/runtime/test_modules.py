@@ -622,3 +622,34 @@ def test_a_module_that_needs_an_import_says_so() -> None:
 
 def test_a_precision_is_bounded() -> None:
     assert message("import decimal\ndecimal.Context(prec=10**9)") == "ValueError prec may be 10,000 at most"
+
+
+def test_a_dialect_is_gone_in_the_next_run() -> None:
+    runtime = PlanRuntime(compile_expression)
+    body = (
+        "import csv\nprint(csv.list_dialects(), csv.get_dialect('excel').delimiter)\n"
+        "csv.register_dialect('mine', delimiter='|')\ncsv.register_dialect('excel', delimiter=';')\n"
+        "csv.unregister_dialect('unix')"
+    )
+    first, second = (run(plan(body), runtime=runtime) for _ in range(2))
+    assert first.output == second.output == "['excel', 'excel-tab', 'unix'] ,\n"
+
+
+def test_the_arguments_of_the_program_are_gone_in_the_next_run() -> None:
+    runtime = PlanRuntime(compile_expression)
+    body = "import sys\nprint(sys.argv)\nsys.argv.append('kept')"
+    assert [run(plan(body), runtime=runtime).output for _ in range(2)] == ["['plan']\n"] * 2
+
+
+@pytest.mark.parametrize(
+    "arguments", ["b'', b'', 1_000_001", "b'', b'', 500_001, 64", "b'', b'', 1, 40_000_000", "b'', b'', Big(2_000_000)"]
+)
+def test_the_work_for_a_key_is_bounded(arguments: str) -> None:
+    body = f"import hashlib\nclass Big(int):\n    def __mul__(self, other):\n        return 0\nhashlib.pbkdf2_hmac('sha256', {arguments})"
+    assert "computes at most 1,000,000 iterations" in message(body)
+
+
+def test_random_bytes_of_the_system_are_the_same_in_every_run() -> None:
+    body = "import os\nprint(os.urandom(8), len(os.urandom(0)))"
+    assert run(plan(body)).output == run(plan(body)).output != run(plan(body), settings=RunSettings(seed=1)).output
+    assert message("import os\nos.urandom(-1)") == "ValueError negative argument not allowed"

@@ -15,6 +15,25 @@ from codeplan.types import Failed, Finished
 IMPORTS = "import queue, threading, time\nfrom concurrent.futures import Future, ThreadPoolExecutor, as_completed\n"
 
 PROGRAMS = {
+    "futures of the plan": """
+        from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+        import time
+        f, g, h = Future(), Future(), Future()
+        began = time.monotonic()
+        print(wait([f], timeout=0.01).not_done == {f}, wait([f], timeout=0).done, time.monotonic() - began >= 0.01)
+        for use in (lambda: f.result(timeout=0.01), lambda: f.exception(timeout=0), lambda: list(as_completed([f], timeout=0))):
+            try:
+                use()
+            except TimeoutError as error:
+                print(type(error).__name__)
+        print(f.running(), f.set_running_or_notify_cancel(), f.running(), f.cancel(), f.cancelled())
+        f.set_result(3)
+        print(f.result(0), f.done(), f.running(), f.cancel(), wait([f, g], timeout=0.01).done == {f})
+        print(g.running(), g.cancel(), g.cancel(), g.cancelled(), g.done(), g.set_running_or_notify_cancel())
+        with ThreadPoolExecutor() as pool:
+            k = pool.submit(pow, 2, 3)
+            print(k.result(), k.running(), k.cancel())
+    """,
     "a consumer that is started before its producer": """
         jobs, results = queue.Queue(maxsize=1), []
         def consume():
