@@ -371,7 +371,8 @@ _ALIASES = frozenset(
 """The types of ``list[int]``, ``int | str`` and their like, whose parts a plan gave."""
 
 _EXCEPTION_ATTRIBUTES = split_names(
-    "__cause__ __context__ __notes__ add_note args derive exceptions message split subgroup with_traceback"
+    "__cause__ __context__ __notes__ __suppress_context__ add_note args derive exceptions message split subgroup "
+    "with_traceback"
 )
 """Attributes of Python's exceptions. The object to which an AttributeError belongs is not among them."""
 

@@ -6,44 +6,80 @@ from __future__ import annotations
 
 import datetime
 import email._parseaddr as addresses  # type: ignore[import-not-found]
+import re
 import zlib
-from typing import Any
+from typing import Any, NamedTuple
 
 from codeplan.sandbox.runtime.class_modules import SimpleNamespace
 from codeplan.sandbox.runtime.guards import MAX_TEXT, SizeGuard, set_name
 
 
+class WarningFilter(NamedTuple):
+    """What happens to warnings of a category whose text begins as the pattern says."""
+
+    action: str
+    category: Any
+    begins: re.Pattern[str]
+
+
+class WarningLevel(NamedTuple):
+    """Where warnings go, and the filters in force, the newest first."""
+
+    caught: list[object]
+    filters: list[WarningFilter]
+
+
 class CaughtWarnings:
     """As ``warnings.catch_warnings``: with ``record=True``, the warnings inside are in the list that it gives."""
 
-    def __init__(self, lists: list[list[object]], *, record: bool = False, **_: object) -> None:
-        self._lists, self._record = lists, record
+    def __init__(self, levels: list[WarningLevel], *, record: bool = False, **_: object) -> None:
+        self._levels, self._record = levels, record
 
     def __enter__(self) -> list[object] | None:
-        self._lists.append([])
-        return self._lists[-1] if self._record else None
+        self._levels.append(WarningLevel([], [*self._levels[-1].filters]))
+        return self._levels[-1].caught if self._record else None
 
     def __exit__(self, *_: object) -> None:
-        self._lists.pop()
+        self._levels.pop()
 
 
 def warnings_members() -> dict[str, object]:
     """Return the members of ``warnings``. Nobody sees a warning but the list of ``catch_warnings``."""
-    lists: list[list[object]] = []
+    levels = [WarningLevel([], [])]
 
     def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **_: Any) -> None:
         made = message if issubclass(type(message), Warning) else (category or UserWarning)(message)
-        if lists:
-            lists[-1].append(SimpleNamespace(message=made, category=type(made)))
+        level, text = levels[-1], str(made)
+        fitting = (each for each in level.filters if isinstance(made, each.category) and each.begins.match(text))
+        action = next(fitting, _ALWAYS).action
+        if action == "error":
+            raise made
+        if action != "ignore" and len(levels) > 1:
+            level.caught.append(SimpleNamespace(message=made, category=type(made)))
 
     def catch_warnings(**options: Any) -> CaughtWarnings:
-        return CaughtWarnings(lists, **options)
+        return CaughtWarnings(levels, **options)
 
-    ignored = {name: set_name(name, lambda *_, **__: None) for name in _FILTERS}
-    return {"warn": set_name("warn", warn), "catch_warnings": set_name("catch_warnings", catch_warnings), **ignored}
+    def simplefilter(action: Any, category: Any = Warning, lineno: Any = 0, append: Any = False) -> None:
+        filterwarnings(action, "", category, append=append)
+
+    def filterwarnings(
+        action: Any, message: Any = "", category: Any = Warning, module: Any = "", lineno: Any = 0, append: Any = False
+    ) -> None:
+        if action not in _ACTIONS:
+            raise AssertionError(f"invalid action: {action!r}")
+        made = WarningFilter(str(action), category, re.compile(str(message), re.IGNORECASE))
+        levels[-1].filters.insert(len(levels[-1].filters) if append else 0, made)
+
+    def resetwarnings() -> None:
+        levels[-1].filters.clear()
+
+    functions = (warn, catch_warnings, simplefilter, filterwarnings, resetwarnings)
+    return {function.__name__: set_name(function.__name__, function) for function in functions}
 
 
-_FILTERS = ("filterwarnings", "resetwarnings", "simplefilter")
+_ACTIONS = ("error", "ignore", "always", "default", "module", "once")
+_ALWAYS = WarningFilter("always", Warning, re.compile(""))
 
 
 _GZIP = 31

@@ -37,8 +37,8 @@ READABLE_DUNDERS = split_names(
     "__name__ __ne__ __neg__ __new__ __next__ __notes__ __or__ __pos__ __post_init__ __pow__ __qualname__ __radd__ "
     "__rand__ __rdivmod__ __repr__ __reversed__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rmul__ __ror__ "
     "__round__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __set_name__ __setattr__ "
-    "__setitem__ __slots__ __str__ __sub__ __subclasses__ __truediv__ __trunc__ __wrapped__ __xor__ __aenter__ "
-    "__aexit__ __aiter__ __anext__ __await__"
+    "__setitem__ __slots__ __str__ __sub__ __subclasses__ __suppress_context__ __truediv__ __trunc__ __wrapped__ "
+    "__xor__ __aenter__ __aexit__ __aiter__ __anext__ __await__"
 )
 """Names of the form ``__name__`` that a plan may read as an attribute. None leads to code, frames or modules."""
 
@@ -46,7 +46,7 @@ DEFINABLE_DUNDERS = READABLE_DUNDERS - split_names(
     "__abstractmethods__ __args__ __metadata__ __optional_keys__ __origin__ __parameters__ __required_keys__ "
     "__total__ __base__ __bases__ __cause__ __class__ __context__ __dataclass_fields__ __dataclass_params__ "
     "__defaults__ __dict__ __fspath__ __getnewargs__ __kwdefaults__ __members__ __module__ __mro__ __name__ "
-    "__notes__ __qualname__ __subclasses__ __wrapped__"
+    "__notes__ __qualname__ __subclasses__ __suppress_context__ __wrapped__"
 )
 """Names of the form ``__name__`` that a class of the plan may define. A finaliser is not among them: it could run after
 the run's end.

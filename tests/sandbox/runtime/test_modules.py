@@ -237,6 +237,14 @@ PRINTED = {
         "from xml.sax import saxutils\nprint(saxutils.escape('a<b&c', {'a': 'A'}), saxutils.unescape('&lt;&amp;lt;'), saxutils.quoteattr('\"'))",
         "A&lt;b&Amp;c <&lt; '\"'",
     ),
+    "warnings": (
+        "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('error')\n"
+        "    warnings.filterwarnings('ignore', 'OLD')\n    warnings.warn('old')\n    try:\n"
+        "        warnings.warn('new', DeprecationWarning)\n    except DeprecationWarning as e:\n        print(e, e.__suppress_context__)\n"
+        "with warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('ignore', FutureWarning)\n"
+        "    warnings.warn('a', FutureWarning)\n    warnings.warn('b')\nprint([str(x.message) for x in w])",
+        "new False\n['b']",
+    ),
     "html.parser": (
         "from copy import copy, deepcopy\nfrom html.parser import HTMLParser\nclass Links(HTMLParser):\n"
         "    def reset(self):\n        super().reset()\n        self.seen = []\n"
