@@ -64,6 +64,7 @@ from codeplan.sandbox.runtime.text_modules import (
     make_formatter,
     make_html_parser,
     preload_xml,
+    reprlib_members,
 )
 from codeplan.sandbox.runtime.thread_modules import QUEUE_MEMBERS
 
@@ -178,6 +179,7 @@ class ModuleMaker:
             "pprint": self._pprint_members,
             "random": self._random_members,
             "re": _re_members,
+            "reprlib": reprlib_members,
             "sched": lambda: sched_members(self._clock),
             "secrets": self._secrets_members,
             "string": lambda: {"Formatter": make_formatter(self._getattr, self._size_guard)},

@@ -1,10 +1,11 @@
-"""``string.Formatter``, ``html.parser``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
+"""``string.Formatter``, ``reprlib``, ``html.parser``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
 
 No attribute is read past the guard, and no file.
 """
 
 from __future__ import annotations
 
+import reprlib
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterator
 from html import parser as html_parsing
@@ -223,6 +224,20 @@ def make_html_parser(size_guard: SizeGuard) -> type:
     RUNTIME_BASES.add(HTMLParser)
     mark_class(HTMLParser, shared=True).__module__ = "html.parser"
     return HTMLParser
+
+
+class Repr(reprlib.Repr):
+    """As ``reprlib.Repr``, for plans to set the lengths of, and to derive from."""
+
+
+RUNTIME_BASES.add(Repr)
+mark_class(Repr, shared=True).__module__ = "reprlib"
+
+
+def reprlib_members() -> dict[str, object]:
+    """Return the members of ``reprlib``, with an ``aRepr`` of the run's own."""
+    usual = Repr()
+    return {"Repr": Repr, "aRepr": usual, "repr": usual.repr}
 
 
 _WRITTEN = split_names("attrib tag tail text")

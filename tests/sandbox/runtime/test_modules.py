@@ -245,6 +245,11 @@ PRINTED = {
         "    warnings.warn('a', FutureWarning)\n    warnings.warn('b')\nprint([str(x.message) for x in w])",
         "new False\n['b']",
     ),
+    "reprlib": (
+        "import reprlib\nclass Short(reprlib.Repr):\n    def repr_Name(self, x, level):\n        return f'<{x.text[:2]}>'\n"
+        "class Name:\n    text = 'Adam'\nr = Short()\nr.maxlist = 1\nprint(r.repr([Name(), 2]), reprlib.repr('x' * 50), reprlib.aRepr.maxset)",
+        "[<Ad>, ...] 'xxxxxxxxxxxx...xxxxxxxxxxxxx' 6",
+    ),
     "html.parser": (
         "from copy import copy, deepcopy\nfrom html.parser import HTMLParser\nclass Links(HTMLParser):\n"
         "    def reset(self):\n        super().reset()\n        self.seen = []\n"
