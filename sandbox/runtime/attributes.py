@@ -342,7 +342,8 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     if name in _OF_ALIASES and kind in _ALIASES:
         part = getattr(value, name)
         return PlanType if part is type else part
-    if kind in _ALIASES and not is_reserved(name) and is_class(origin := getattr(value, "__origin__", None)):
+    origin: Any = getattr(value, "__origin__", None) if kind in _ALIASES else None
+    if is_class(origin) and not is_reserved(name):
         return _attribute_of_type(origin, name, texts)
     if kind is super and is_own_super(value):
         return read_own(value, name, texts)
