@@ -53,7 +53,7 @@ from codeplan.sandbox.runtime.module_types import (
     MODULE_TYPE_ATTRIBUTES,
     public_names,
 )
-from codeplan.sandbox.runtime.names import is_readable
+from codeplan.sandbox.runtime.names import is_readable, is_reserved
 from codeplan.sandbox.runtime.user_imports import is_from_admitted, read_admitted
 from codeplan.untrusted.texts import with_article
 
@@ -342,6 +342,9 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     if name in _OF_ALIASES and kind in _ALIASES:
         part = getattr(value, name)
         return PlanType if part is type else part
+    origin: Any = getattr(value, "__origin__", None) if kind in _ALIASES else None
+    if is_class(origin) and not is_reserved(name):
+        return _attribute_of_type(origin, name, texts)
     if kind is super and is_own_super(value):
         return read_own(value, name, texts)
     if issubclass(kind, Exception) and (name in _EXCEPTION_ATTRIBUTES or _is_plain_of_error(kind, name)):

@@ -244,7 +244,7 @@ def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
     elif isinstance(made, bytearray):
         bytearray.extend(made, value)
     elif isinstance(made, set):
-        set.update(made, [change(part) for part in set.__iter__(value)])
+        set.update(made, [change(part) for part in list(set.__iter__(value))])
     elif isinstance(made, deque):
         deque.extend(made, [change(part) for part in deque.__iter__(value)])
 

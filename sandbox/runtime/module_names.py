@@ -160,7 +160,7 @@ _MEMBERS: dict[str, str] = {
         "setitem sub "
         "truediv truth xor"
     ),
-    "os": "linesep path sep urandom",
+    "os": "altsep curdir extsep fspath linesep name pardir path pathsep sep urandom",
     "os.path": (
         "altsep basename commonpath commonprefix curdir dirname extsep isabs join normcase normpath pardir pathsep sep "
         "split splitdrive splitext"

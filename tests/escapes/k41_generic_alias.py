@@ -5,7 +5,7 @@ def solution(agent, start_from=1):
     union = str | int
     print(alias, union, [*list[int]] != [] and isinstance(1, union))
     for value in (alias, union, dict[str, ask]):
-        for name in ('__unpacked__', '__mro_entries__', '__parameters__', 'copy', 'mro', 'append'):
+        for name in ('__unpacked__', '__mro_entries__', '__reduce__', 'format', 'mro', '__code__'):
             try:
                 print('CANARY-WALK', getattr(value, name))
             except AttributeError:

@@ -8,7 +8,7 @@ def solution(agent, start_from=1):
         @classmethod
         def c(cls): pass
     for value in (A().m, A.m, A.s, A.c, A.__dict__['s'], A.__dict__['c']):
-        for name in ('__func__', '__code__', '__globals__', '__closure__', '__builtins__', '__defaults__', '__self__', '__wrapped__', 'func_globals'):
+        for name in ('__func__', '__code__', '__globals__', '__closure__', '__builtins__', '__type_params__', '__self__', '__wrapped__', 'func_globals'):
             try:
                 print('CANARY-WALK', getattr(value, name))
             except Exception as e:

@@ -13,7 +13,7 @@ def solution(agent, start_from=1):
         def __getattribute__(self, name):
             agent.goto('CANARY')
     sys.getsizeof(A())
-    for module, name in ((sys, 'path'), (sys, 'modules'), (sys, 'flags'), (sys, '_getframe'), (sys, 'executable'), (os, 'environ'), (os, 'getenv'), (os, 'getpid'), (os, 'name')):
+    for module, name in ((sys, 'path'), (sys, 'modules'), (sys, 'flags'), (sys, '_getframe'), (sys, 'executable'), (os, 'environ'), (os, 'getenv'), (os, 'getpid'), (os, 'uname'), (os, 'getcwd')):
         try:
             print('CAN' + 'ARY', getattr(module, name))
         except AttributeError:

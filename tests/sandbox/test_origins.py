@@ -299,6 +299,12 @@ LAUNDERERS = {
     "size of a value": "import sys\n{w} = 'evil text' * (sys.getsizeof({v}) == sys.getsizeof('evil text'))",
     "name that a class reads past a function": "global name_{n}\nname_{n} = {v}\ndef f():\n    name_{n} = ''\n    class C:\n        name_{n} = name_{n}\n    return C\n{w} = f().name_{n}",
     "hash of a dataclass": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass C:\n    x: str\n{w} = 'evil text' * (hash(C({v})) == hash(C('evil text')))",
+    "method of an alias": "import typing\nclass C(typing.Generic[typing.TypeVar('T')]):\n    @classmethod\n    def make(cls, x):\n        return x\n{w} = C[int].make({v})",
+    "attribute of an alias": "import typing\nclass C(typing.Generic[typing.TypeVar('T')]):\n    x = {v}\n{w} = C[int].x",
+    "method of a list's alias": "l_{n} = ['']\nlist[int].insert(l_{n}, 0, {v})\n{w} = l_{n}[0]",
+    "method that an alias fills a list by": "l_{n} = []\nput_{n} = list[str].append\nput_{n}(l_{n}, {v})\n{w} = l_{n}[0]",
+    "keys by an alias": "{w} = list(dict[str, int].fromkeys([{v}]))[0]",
+    "path by os": "import os\n{w} = os.fspath({v})",
     "while carry": "x = y = z = ''\nn = 0\nwhile n < 4:\n    {w} = z\n    z = y\n    y = x\n    x = {v}\n    n += 1",
 }
 

@@ -470,6 +470,39 @@ for f in (lambda: A(), lambda: A(1).m(), lambda: A(1).m(1, 2), lambda: A(1).noth
 
 
 LIBRARY = _programs(r"""
+## what an alias has of its class
+import typing
+T = typing.TypeVar('T')
+class Stack(typing.Generic[T]):
+    size = 5
+    def __init__(self, xs=()):
+        self.xs = list(xs)
+    @classmethod
+    def make(cls, *xs):
+        return cls(xs)
+    @staticmethod
+    def two():
+        return 2
+print(Stack[int].make(1, 2).xs, Stack[str].two(), Stack[int].size, dict[str, int].fromkeys('ab'), list[int]().copy())
+for use in (lambda: list[int].nothing, lambda: Stack[int].nothing):
+    try:
+        use()
+    except AttributeError as e:
+        print(e)
+## a set that changes while it is copied, and names of os
+import copy, os
+class Clears:
+    def __deepcopy__(self, memo):
+        source.clear()
+        return 'ok'
+global source
+source = {Clears(), 1, 2}
+print(copy.deepcopy(source) == {'ok', 1, 2})
+print(os.altsep, os.curdir, os.extsep, os.fspath('a'), os.name, os.pardir, os.pathsep)
+try:
+    os.fspath(5)
+except TypeError as e:
+    print(e)
 ## parts of functions, aliases, tuples and paths
 import pathlib, typing
 from collections import namedtuple
