@@ -324,11 +324,14 @@ def test_filtering_promotes_the_candidates_that_pass_their_trials(shop, capsys, 
     assert main(["skills", "filter", "tools", *more, "--library", "lib", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["filtered"]
     assert (row["test"], row["trial"], row["status"]) == found and why in row["reason"]
-    library = SkillLibrary("lib")
-    skill = library.get("tools", name)
-    assert skill.status == found[2]
+    assert SkillLibrary("lib").get("tools", name).status == found[2]
     assert orders() == "apples 7 " * (2 if more[-1:] == ("*",) else 1)
-    library.change(skill, status="candidate", pinned=True)
+
+
+def test_filtering_leaves_a_pinned_candidate_as_it_is(shop, capsys):
+    name = learn()
+    library = SkillLibrary("lib")
+    library.change(library.get("tools", name), pinned=True)
     main(["skills", "filter", "tools", "--library", "lib"])
     assert library.get("tools", name).status == "candidate"
     assert "it is pinned" in capsys.readouterr().out
