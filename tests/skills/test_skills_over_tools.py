@@ -392,7 +392,7 @@ def test_trials_are_for_skills_over_tools(name, capsys, arguments, why):
     ],
 )
 def test_phrases_are_shown_and_taught(name, capsys, arguments, code, said):
-    main(["skills", "promote", name, "--library", "lib"])
+    main(["skills", "promote", name, "--untested", "--library", "lib"])
     assert main(["skills", *(name if a == "NAME" else a for a in arguments), "--library", "lib"]) == code
     assert said in "".join(capsys.readouterr())
 
