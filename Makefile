@@ -33,7 +33,8 @@ test-all: $(VENV)/installed-all
 
 crosscheck: $(VENV)/installed-all
 	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "" \
-	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
+	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py \
+	  tests/methods/test_search_played.py
 	CODEPLAN_HOSTILE_SHARE=1 $(BIN)/python -m pytest -q -n 2 -m "" tests/integrations/test_hostile_code.py
 	CODEPLAN_TEST_OF_BENCH_PAGE=1 CODEPLAN_TOOL_TASKS=all $(BIN)/python -m pytest -q tests/docs/test_bench_page.py -k tool_tasks
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
