@@ -2,7 +2,7 @@
 # make test    the tests to run before each commit: some minutes on two idle cores
 # make test-all   every test, also what takes long: attacks, kills, whole pages, engines, the older openai; what CI runs
 # make check   what CI checks before it tests: style, types, who may import whom
-# make crosscheck   longer: ALFWorld's own engine, 2,000 random sequences, each hostile plan through each adapter, mutants of plans
+# make crosscheck   longer: ALFWorld's own engine, 2,000 random sequences, each hostile plan through each adapter, all tool tasks, mutants of plans
 # make crosscheck-scienceworld   150 gold paths beside the package itself, and 1,000 episodes; half an hour
 # make test-openai-2   the model client on the older major of its package
 # make docs    the documentation as a site, in build/site
@@ -33,8 +33,10 @@ test-all: $(VENV)/installed-all
 
 crosscheck: $(VENV)/installed-all
 	CODEPLAN_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 --maxschedchunk 1 -m "" \
-	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py
+	  tests/envs/test_alfworld_crosscheck.py tests/envs/test_household_laws.py tests/envs/test_webshop_laws.py \
+	  tests/methods/test_search_played.py
 	CODEPLAN_HOSTILE_SHARE=1 $(BIN)/python -m pytest -q -n 2 -m "" tests/integrations/test_hostile_code.py
+	CODEPLAN_TEST_OF_BENCH_PAGE=1 CODEPLAN_TOOL_TASKS=all $(BIN)/python -m pytest -q tests/docs/test_bench_page.py -k tool_tasks
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 
 crosscheck-scienceworld: $(VENV)/installed-test

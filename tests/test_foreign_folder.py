@@ -88,7 +88,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "skills export": [["out.zip"], ["report.html"]],
     "skills import": [["skills.zip"]],
     "skills rebuild": [[]],
-    "skills discover": [["household", "-n", "1"]],
+    "skills discover": [["household", "-n", "1", "--pairs", "1", "--compare", "1"]],
     "skills filter": [["household", "--pairs", "1"]],
     "skills check": [["--pairs", "1"]],
 }

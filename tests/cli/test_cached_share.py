@@ -35,12 +35,6 @@ def test_a_run_without_cached_tokens_does_not_mention_them(endpoint, capsys):
     assert "cached" not in shown
 
 
-def test_the_json_of_a_run_has_the_share(endpoint, capsys):
-    assert main(["run", "household", *give_up(endpoint), "--json"]) == 1
-    usage = json.loads(capsys.readouterr().out)["usage"]
-    assert (usage["cached_tokens"], usage["cached_share"]) == (4, pytest.approx(4 / 9))
-
-
 def test_a_bench_shows_the_share_and_has_it_in_its_json(endpoint, capsys):
     options = [*give_up(endpoint), "-n", "2"]
     assert main(["bench", "household", *options, "--out", "shown"]) == 0

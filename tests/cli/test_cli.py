@@ -155,12 +155,6 @@ def test_a_spent_budget_exits_3_and_says_which(cli, budget):
     assert ran.json["reason"].startswith("budget")
 
 
-def test_settings_of_environment_method_and_model_can_be_set_by_name(cli):
-    ran = cli("run", "household", "--json", "--set", "actions=1", "--set", "mistakes=none")
-    assert ran.code == 1
-    assert ran.json["actions"] == 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

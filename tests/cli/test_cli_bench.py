@@ -28,14 +28,6 @@ def test_a_bench_prints_a_table_and_says_where_its_traces_are(capsys):
     assert message.err == ""
 
 
-def test_a_narrow_terminal_does_not_cut_figures(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    assert main([*ONE, "--out", "first"]) == 0
-    message = capsys.readouterr().out
-    assert "21–100" in message
-    assert "…" not in message
-
-
 def test_without_a_folder_it_makes_one(capsys):
     assert main([*ONE, "--json"]) == 0
     (folder,) = Path("runs").iterdir()

@@ -16,7 +16,7 @@ from codeplan.skills.library import SkillLibrary
 
 pytestmark = pytest.mark.long
 
-LATENCY = 0.15
+LATENCY = 0.05
 """Seconds before each answer, so that there is time to interrupt."""
 
 

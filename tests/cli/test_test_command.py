@@ -84,10 +84,6 @@ def test_the_manifests_of_a_session_have_so_many_tests_at_most(most, code, tmp_p
     assert (said in capsys.readouterr().out) == bool(code)
 
 
-def test_a_million_tests_are_too_many():
-    assert collection.MAX_TESTS_OF_SESSION == 100_000
-
-
 def test_a_module_that_is_named_is_not_run(tmp_path, monkeypatch, capsys):
     (tmp_path / "named_tests.py").write_text("open('ran', 'w')\ndef test_it(): pass\n")
     monkeypatch.syspath_prepend(tmp_path)

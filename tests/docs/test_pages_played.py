@@ -110,7 +110,9 @@ def test_miniwob(read: Read) -> None:
 
 @needs_engine
 def test_scienceworld(read: Read) -> None:
-    read("docs/envs/scienceworld.md").play_all()
+    page = read("docs/envs/scienceworld.md")
+    assert "Success" in page.play("run scienceworld --task")
+    page.play_all()
 
 
 def test_methods(read: Read, tmp_path: Path) -> None:

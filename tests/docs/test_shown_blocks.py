@@ -208,10 +208,12 @@ def test_a_block_is_what_it_says(
     for name, named in named_files((ROOT / page).read_text(encoding="utf-8")).items():
         if name.endswith(".py") and "/" not in name:
             (tmp_path / name).write_text(named)  # a command may name its model's file
+    problem = ""
     try:
         check_block(page, heading, text, tmp_path)
     except Exception as error:
-        raise AssertionError(f"{page}:{line}: {error}") from error
+        problem = f"{type(error).__name__}: {error}"
+    assert problem == "", f"{page}:{line}"
 
 
 @pytest.mark.parametrize(

@@ -13,25 +13,25 @@ import pytest
 from codeplan.audit.auditor import HostilePlan, HostMonitor, audit_on, read_corpus
 
 FOLDER = Path(__file__).parents[1] / "escapes"
-HOSTS = 4
+HOSTS = 2
 PACKAGES = {"smolagents": "smolagents", "pydantic_ai": "pydantic_ai", "langchain": "langchain_core", "openai_agents": "agents"}  # fmt: skip
 
 
-SHARE = int(os.environ.get("CODEPLAN_HOSTILE_SHARE", "4"))
+SHARE = int(os.environ.get("CODEPLAN_HOSTILE_SHARE", "12"))
 """Of so many hostile plans of a kind, each adapter gets one in turn. ``make crosscheck`` gives each adapter all."""
 
 
-@pytest.fixture(params=PACKAGES)
-def adapter(request, monkeypatch):
+@pytest.fixture(scope="module", params=PACKAGES)
+def adapter(request):
     if importlib.util.find_spec(PACKAGES[request.param]) is None:
         pytest.skip(f"the extra {request.param} is not installed")
-    monkeypatch.setenv("CODEPLAN_TEST_ADAPTER", request.param)
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def hosts(adapter):
-    with ExitStack() as stack:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setenv("CODEPLAN_TEST_ADAPTER", adapter)
         yield [
             stack.enter_context(HostMonitor(unrestricted=False, target="support.adapter_target")) for _ in range(HOSTS)
         ]
@@ -46,8 +46,9 @@ def share_of(adapter):
     return [plan for plans in kinds.values() for plan in plans[turn % SHARE :: SHARE] or plans[:1]]
 
 
-def test_the_adapters_get_every_hostile_plan():
-    assert {plan.id for adapter in PACKAGES for plan in share_of(adapter)} == {p.id for p in read_corpus(FOLDER)}
+def test_each_adapter_gets_hostile_plans_of_each_kind():
+    kinds = {plan.kind for plan in read_corpus(FOLDER)}
+    assert [{plan.kind for plan in share_of(adapter)} for adapter in PACKAGES] == [kinds] * len(PACKAGES)
 
 
 @pytest.mark.long

@@ -53,11 +53,11 @@ INAPPLICABLE = {
 """The reasons why tests do not apply, with the names of these tests."""
 
 
-def test_all_tests_of_smolagents_interpreter_pass_but_those_that_do_not_apply(tmp_path):
+def test_all_tests_of_smolagents_interpreter_pass_but_those_that_do_not_apply(tmp_path, tmp_path_factory):
     pytest.importorskip("smolagents", reason="the extra smolagents is not installed")
     pytest.importorskip("pandas", reason="the extra frames is not installed")
     try:
-        archive = fetch_package("smolagents==1.26.0", tmp_path / "archive", source=True)
+        archive = fetch_package("smolagents==1.26.0", tmp_path_factory.getbasetemp().parent, source=True)
     except Unreachable as reason:
         pytest.skip(str(reason))
     with tarfile.open(archive) as files:

@@ -58,7 +58,16 @@ def test_usage_that_is_missing_is_unknown_and_never_guessed(endpoint: Endpoint) 
 
 
 @pytest.mark.parametrize(
-    "usage", [5, "many", [9, 3], {"prompt_tokens": True, "completion_tokens": -3}, {"prompt_tokens": 10**400}]
+    "usage",
+    [
+        5,
+        "many",
+        [9, 3],
+        {"prompt_tokens": True, "completion_tokens": -3},
+        {"prompt_tokens": 10**400},
+        {"prompt_tokens": 2**60},
+        {"prompt_tokens": "12"},
+    ],
 )
 def test_invalid_usage_is_unknown_and_the_answer_counts(endpoint: Endpoint, usage: Any) -> None:
     answer = endpoint.answer(reply(usage=usage)).model().complete(HELLO, purpose="ask")

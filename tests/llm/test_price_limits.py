@@ -55,11 +55,6 @@ def test_a_table_may_have_exactly_a_megabyte(tmp_path: Path) -> None:
         read_prices(table(tmp_path, text.ljust(MAX_TOML_BYTES + 1, "\n")))
 
 
-def test_a_path_may_be_a_text(tmp_path: Path) -> None:
-    path = table(tmp_path, "[models.a]\ninput = 1\noutput = 2\n")
-    assert read_prices(f"{path}") == read_prices(path)
-
-
 @pytest.mark.parametrize(
     ("price", "usage", "dollars"),
     [

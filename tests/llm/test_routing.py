@@ -90,6 +90,8 @@ def test_a_model_at_another_endpoint_gets_no_key_but_its_own(monkeypatch: pytest
         ("", "no name"),
         ("tiny@http://me:hunter2@host/v1", "has a login"),
         ("tiny@http://", "base URL"),
+        ("tiny@http://host/v1?api-key=hunter2", "a login or a query"),
+        ("tiny@http://host/v1#hunter2", "a login or a query"),
     ],
 )
 def test_an_invalid_other_model_is_refused(spec: Any, said: str) -> None:

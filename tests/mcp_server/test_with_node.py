@@ -122,12 +122,17 @@ LOGINS = (
 )
 """The scenarios for clients with a login that a user makes."""
 
-LOGIN_CLIENT = """#!/bin/sh
-for _ in 1 2; do  # a call that wants a larger login gets it with the next one
-    {codeplan} mcp login "$1" {options} || exit 1
-    {codeplan} exec plan.py --verify check.py:verify --allow '*' --mcp "$1" && exit 0
-done
-exit 1
+LOGIN_CLIENT = """#!{python}
+import sys
+from codeplan.cli import main
+
+url = sys.argv[1]
+for _ in range(2):  # a call that wants a larger login gets it with the next one
+    if main(["mcp", "login", url, *{options}]):
+        sys.exit(1)
+    if not main(["exec", "plan.py", "--verify", "check.py:verify", "--allow", "*", "--mcp", url]):
+        sys.exit(0)
+sys.exit(1)
 """
 
 
@@ -140,9 +145,9 @@ def test_the_conformance_suite_for_logins(tmp_path, monkeypatch, scenario):
     (tmp_path / "plan.py").write_text(
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        return agent.test_tool()\n"
     )
-    options = "--client-id pre-registered-client" if scenario == "pre-registration" else ""
-    client = tmp_path / "client.sh"
-    client.write_text(LOGIN_CLIENT.format(codeplan=CODEPLAN, options=options))
+    options = ["--client-id", "pre-registered-client"] if scenario == "pre-registration" else []
+    client = tmp_path / "client.py"
+    client.write_text(LOGIN_CLIENT.format(python=sys.executable, options=options))
     client.chmod(0o755)
     suite = [MODULES / ".bin" / "conformance", "client", "--scenario", f"auth/{scenario}", "--command", str(client)]
     suite += ["--timeout", "120000"]  # for a machine that is busy

@@ -10,15 +10,15 @@ from support.tool_crashes import play_rounds
 
 pytestmark = pytest.mark.long
 
-KILLS = os.environ.get("KILLED_JOBS", "6")
+KILLS = os.environ.get("KILLED_JOBS", "3")
 """How many kills of jobs each half makes."""
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_killed_episode_comes_to_the_same_end_and_makes_no_call_twice(tmp_path, first):
-    figures = play_rounds(tmp_path, kills=2, first=first, workers=1)
+    figures = play_rounds(tmp_path, kills=1, first=first, workers=1)
     assert figures.faults == []
-    assert figures.counts["killed"] >= 2 and figures.counts["reached the goal"] == figures.counts["episodes"]
+    assert figures.counts["killed"] >= 1 and figures.counts["reached the goal"] == figures.counts["episodes"]
 
 
 @pytest.mark.parametrize("first", [0, 1])

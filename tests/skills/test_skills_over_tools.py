@@ -1,6 +1,8 @@
 """Skills over the user's own tools: proven on recorded answers, offered to the same tools alone, run by hand."""
 
+import contextlib
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -142,9 +144,26 @@ USUAL = ("--tools", "shop.py:stock,order", "--library", "lib", "-q")
 VERIFIED = (*USUAL, "--verify", "shop.py:verify")
 
 
-def learn(plan=PLAN):
-    Path("shop.py").write_text(f"PLAN = {plan!r}\n{TOOLS}")
+def learn():
+    Path("shop.py").write_text(f"PLAN = {PLAN!r}\n{TOOLS}")
     main(["do", GOAL, "--model", "shop.py:model", "--acquire", *VERIFIED])
+    (entry,) = SkillLibrary("lib").entries()
+    return entry.name
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory):
+    """A folder in which an episode was played and became a skill."""
+    folder = tmp_path_factory.mktemp("learnt")
+    with contextlib.chdir(folder):
+        learn()
+    return folder
+
+
+@pytest.fixture
+def name(shop, learnt):
+    """The skill's name, in a folder of the test's own."""
+    shutil.copytree(learnt, shop, dirs_exist_ok=True)
     (entry,) = SkillLibrary("lib").entries()
     return entry.name
 
@@ -181,15 +200,13 @@ def test_do_acquires_and_run_repeats_with_other_values_without_a_model(shop, cap
         (("the_item=a", "the_number=2"), "shop.py:stock", "there is no tool 'order'"),
     ],
 )
-def test_a_run_that_does_not_fit_is_refused_before_anything_is_done(shop, capsys, values, tools, why):
-    name = learn()
+def test_a_run_that_does_not_fit_is_refused_before_anything_is_done(name, capsys, values, tools, why):
     code = main(["skills", "run", name, *values, "--tools", tools, "--library", "lib", "-q"])
     assert (code, orders()) == (2, "apples 7 ")
     assert why in capsys.readouterr().err
 
 
-def test_a_value_is_a_text_whatever_it_looks_like(shop):
-    name = learn()
+def test_a_value_is_a_text_whatever_it_looks_like(name):
     value = "\"]; agent.order('x', 1) #\n{the_item}"
     assert main(["skills", "run", name, f"the_item={value}", "the_number=10", *VERIFIED]) == 0
     assert orders() == f"apples 7 {value} 10 "
@@ -207,8 +224,7 @@ def test_a_date_stays_a_date(shop, capsys):
     assert main([*given, "the_item_2=2026-02-28", *VERIFIED]) == 0
 
 
-def test_a_skill_brings_a_test_that_must_pass_before_it_is_promoted(shop, capsys):
-    name = learn()
+def test_a_skill_brings_a_test_that_must_pass_before_it_is_promoted(name, capsys):
     folder = Path("lib/tools") / name
     assert main(["test", "lib", "-q"]) == 0
     assert "3 passed" in capsys.readouterr().out
@@ -223,8 +239,7 @@ def test_a_skill_brings_a_test_that_must_pass_before_it_is_promoted(shop, capsys
     assert orders() == "apples 7 "
 
 
-def test_a_strangers_test_of_another_plan_promotes_nothing(shop, capsys):
-    name = learn()
+def test_a_strangers_test_of_another_plan_promotes_nothing(name, capsys):
     manifest = Path("lib/tools") / name / "recorded.plan.toml"
     manifest.write_text(manifest.read_text().replace('skill = "."', 'plan = "plan.py"'))
     assert main(["skills", "promote", name, "--library", "lib"]) == 2
@@ -252,8 +267,7 @@ def verify(value):
         (("the_item=plums",), 1, ""),
     ],
 )
-def test_a_skill_is_tried_on_a_stand_in_of_the_tools(shop, values, code, tried):
-    name = learn()
+def test_a_skill_is_tried_on_a_stand_in_of_the_tools(name, values, code, tried):
     Path("stand_in.py").write_text(STAND_IN)
     trial = ("--trial", "stand_in.py:stock,order", "--verify", "stand_in.py:verify", "--library", "lib", "-q")
     assert main(["skills", "test", name, *values, *trial]) == code
@@ -274,24 +288,21 @@ def test_a_skill_is_tried_on_a_stand_in_of_the_tools(shop, values, code, tried):
         (("promote", "NAME", "--trial", "stand_in.py:bad,order"), "there is no tool 'stock'"),
     ],
 )
-def test_nothing_real_is_done_for_a_trial(shop, capsys, arguments, why):
-    name = learn()
+def test_nothing_real_is_done_for_a_trial(name, capsys, arguments, why):
     Path("stand_in.py").write_text(STAND_IN + "def bad(): ...\n")
     assert main(["skills", *(name if a == "NAME" else a for a in arguments), "--library", "lib"]) == 2
     assert why in capsys.readouterr().err
     assert orders() == "apples 7 " and SkillLibrary("lib").get("tools", name).status == "candidate"
 
 
-def test_tools_that_only_read_may_be_tried_themselves(shop):
-    name = learn()
+def test_tools_that_only_read_may_be_tried_themselves(name):
     given = ("--tools", "shop.py:stock,order", "--readonly", "*", "--library", "lib", "-q")
     assert main(["skills", "test", name, "the_number=9", *given]) == 0
     assert orders() == "apples 7 apples 6 "
 
 
 @pytest.mark.parametrize(("answer", "code", "status"), [("ok", 0, "active"), ("no", 2, "candidate")])
-def test_a_promotion_may_want_a_trial(shop, capsys, answer, code, status):
-    name = learn()
+def test_a_promotion_may_want_a_trial(name, capsys, answer, code, status):
     Path("stand_in.py").write_text(STAND_IN.replace('"ok"', f'"{answer}"'))
     assert main(["skills", "promote", name, "--trial", "stand_in.py:stock,order", "--library", "lib"]) == code
     assert SkillLibrary("lib").get("tools", name).status == status
@@ -312,31 +323,30 @@ READ_THEM = ("--tools", "shop.py:stock,order", "--readonly")
             (True, False, "candidate"),
             "the trial fails: the plan failed at step 2",
         ),
-        ("ok", ("--trial", "stand_in.py:stock"), (True, False, "candidate"), "there is no tool 'order'"),
-        ("ok", (*READ_THEM, "stock"), (True, False, "candidate"), "the tool 'order' may act"),
         ("ok", (*READ_THEM, "*"), (True, True, "active"), ""),
     ],
 )
-def test_filtering_promotes_the_candidates_that_pass_their_trials(shop, capsys, answer, more, found, why):
-    name = learn()
+def test_filtering_promotes_the_candidates_that_pass_their_trials(name, capsys, answer, more, found, why):
     Path("stand_in.py").write_text(STAND_IN.replace('"ok"', f'"{answer}"'))
     capsys.readouterr()
     assert main(["skills", "filter", "tools", *more, "--library", "lib", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["filtered"]
     assert (row["test"], row["trial"], row["status"]) == found and why in row["reason"]
-    library = SkillLibrary("lib")
-    skill = library.get("tools", name)
-    assert skill.status == found[2]
+    assert SkillLibrary("lib").get("tools", name).status == found[2]
     assert orders() == "apples 7 " * (2 if more[-1:] == ("*",) else 1)
-    library.change(skill, status="candidate", pinned=True)
+
+
+def test_filtering_leaves_a_pinned_candidate_as_it_is(name, capsys):
+    library = SkillLibrary("lib")
+    library.change(library.get("tools", name), pinned=True)
     main(["skills", "filter", "tools", "--library", "lib"])
     assert library.get("tools", name).status == "candidate"
     assert "it is pinned" in capsys.readouterr().out
 
 
-def test_filtering_promotes_no_skill_that_fails_its_test_or_has_none(shop, capsys):
+def test_filtering_promotes_no_skill_that_fails_its_test_or_has_none(name, capsys):
     library = SkillLibrary("lib")
-    skill = library.get_by_name(learn())
+    skill = library.get_by_name(name)
     library.change(skill, plan=skill.plan.replace("10 - n", "11 - n").replace("the_number - n", "the_number"))
     main(["skills", "filter", "tools", "--library", "lib"])
     assert "failed" in capsys.readouterr().out and library.get("tools", skill.name).status == "candidate"
@@ -346,8 +356,7 @@ def test_filtering_promotes_no_skill_that_fails_its_test_or_has_none(shop, capsy
     assert library.get("tools", bare.name).status == "candidate"
 
 
-def test_values_that_a_model_named_are_shown_and_promoted_by_hand_alone(shop, capsys):
-    name = learn()
+def test_values_that_a_model_named_are_shown_and_promoted_by_hand_alone(name, capsys):
     library = SkillLibrary("lib")
     table = (("apples", "apples"), ("pears", "EVIL"))
     library.change(library.get_by_name(name), forms=(ValueForm("the_item", "apples", table=table),))
@@ -367,8 +376,7 @@ def test_values_that_a_model_named_are_shown_and_promoted_by_hand_alone(shop, ca
         (("tools", "--trial", "shop.py", "--tools", "shop.py"), "leave --tools, --mcp"),
     ],
 )
-def test_trials_are_for_skills_over_tools(shop, capsys, arguments, why):
-    learn()
+def test_trials_are_for_skills_over_tools(name, capsys, arguments, why):
     code = main(["skills", "filter", *arguments, "--library", "lib"])
     said = capsys.readouterr()
     assert (code in (0, 2)) and why in said.out + said.err
@@ -383,9 +391,8 @@ def test_trials_are_for_skills_over_tools(shop, capsys, arguments, why):
         (("say", "NAME", "Get {the_item} until {the_number}"), 0, "knows 1 further phrase"),
     ],
 )
-def test_phrases_are_shown_and_taught(shop, capsys, arguments, code, said):
-    name = learn()
-    main(["skills", "promote", name, "--library", "lib"])
+def test_phrases_are_shown_and_taught(name, capsys, arguments, code, said):
+    main(["skills", "promote", name, "--untested", "--library", "lib"])
     assert main(["skills", *(name if a == "NAME" else a for a in arguments), "--library", "lib"]) == code
     assert said in "".join(capsys.readouterr())
 
@@ -397,22 +404,19 @@ def test_phrases_are_shown_and_taught(shop, capsys, arguments, code, said):
         (("--reuse", "--library", "lib", "--method", "react"), "react"),
     ],
 )
-def test_reuse_without_a_library_or_with_a_method_that_runs_no_plans_is_refused(shop, capsys, more, why):
-    learn()
+def test_reuse_without_a_library_or_with_a_method_that_runs_no_plans_is_refused(name, capsys, more, why):
     assert main(["do", GOAL, "--model", "shop.py:model", "--tools", "shop.py:stock,order", *more]) == 2
     assert why in capsys.readouterr().err
     assert orders() == "apples 7 "
 
 
-def test_a_retired_skill_does_not_run(shop, capsys):
-    name = learn()
+def test_a_retired_skill_does_not_run(name, capsys):
     main(["skills", "retire", name, "--library", "lib"])
     assert main(["skills", "run", name, "the_item=a", "the_number=10", *USUAL]) == 2
     assert "is retired" in capsys.readouterr().err
 
 
-def test_a_plan_that_asks_a_model_gets_none(shop, capsys, monkeypatch):
-    name = learn()
+def test_a_plan_that_asks_a_model_gets_none(name, capsys, monkeypatch):
     library = SkillLibrary("lib")
     plan = library.get_by_name(name).plan
     library.change(library.get_by_name(name), plan=plan.replace('said == "ok"', 'ask_llm("good?") == "ok"'))

@@ -42,8 +42,8 @@ def codeplan_commands(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("codeplan ")]
 
 
-def understand(arguments: list[str]) -> None:
-    """Read a command as the command line does, and run nothing.
+def understand(arguments: list[str]) -> str:
+    """Read a command as the command line does, run nothing, and return its name, such as ``codeplan skills show``.
 
     Raises: AssertionError or click's UsageError: there is no such command, option or choice, or something is missing.
     """
@@ -55,3 +55,4 @@ def understand(arguments: list[str]) -> None:
         assert command is not None, f"no such command: {given[0]}"
         is_group = hasattr(command, "resolve_command")
         context = command.make_context(name, [*arguments], parent=context, resilient_parsing=is_group)
+    return context.command_path

@@ -12,6 +12,9 @@ from smolagents import local_python_executor as interpreter
 from codeplan.integrations.smolagents import CagedExecutor
 from codeplan.sandbox import Limits
 
+ENDLESS_SECONDS = 4.0
+"""After so much processor time a loop counts as endless; theirs counts its turns."""
+
 
 def _has_signature(tool):
     """Whether this can be a tool: some functions of Python's math in C tell no signature."""
@@ -26,9 +29,7 @@ class CagedInterpreter(CagedExecutor):
 
     def __init__(self, additional_authorized_imports, max_print_outputs_length=None, additional_functions=None, timeout_seconds=30):  # fmt: skip
         self._functions = additional_functions or {}
-        limits = (
-            Limits() if timeout_seconds is None else Limits(wall=float(timeout_seconds), cpu=float(timeout_seconds))
-        )
+        limits = Limits(wall=float(timeout_seconds or 30), cpu=min(timeout_seconds or 30, ENDLESS_SECONDS))
         super().__init__(additional_authorized_imports, limits=limits)
 
     def send_tools(self, tools):
