@@ -23,11 +23,13 @@ run: $(VENV)/installed
 	@echo "Playing one episode: a scripted model writes a plan, which fails, is refined and resumed"
 	$(BIN)/python -m codeplan run household $(DEMO)
 
+# Each of the two processes takes one half of the modules, so that what a module's tests share is made once.
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 test-all: $(VENV)/installed-all
-	CODEPLAN_TEST_OF_BENCH_PAGE=1 $(BIN)/python -m pytest -q -n 2 -m "" --ignore tests/envs/test_scienceworld_crosscheck.py
+	CODEPLAN_TEST_OF_BENCH_PAGE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "" \
+	  --ignore tests/envs/test_scienceworld_crosscheck.py
 	$(BIN)/python -m pytest -q -n 2 tests/plans --plan-mutants --plan-cov --plan-cov-fail-under 80
 	$(MAKE) test-openai-2
 
