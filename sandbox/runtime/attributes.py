@@ -339,7 +339,7 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
         return read_admitted(value, name)
     if is_class(value):
         return _attribute_of_type(value, name, texts)
-    if name in _OF_ALIASES and kind in _ALIASES:
+    if kind in _ALIASES and (name in _OF_ALIASES or name in TYPE_TEXTS):
         part = getattr(value, name)
         return PlanType if part is type else part
     origin: Any = getattr(value, "__origin__", None) if kind in _ALIASES else None

@@ -35,6 +35,7 @@ import zoneinfo
 from collections import ChainMap
 from fractions import Fraction
 from json import JSONDecodeError
+from xml.etree.ElementTree import ParseError
 
 from codeplan.sandbox.runtime.classes import VISIBLE_TYPES
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, split_names
@@ -168,6 +169,7 @@ ERROR_ATTRIBUTES: dict[type[Exception], frozenset[str]] = {
     ImportError: split_names("msg name path"),
     JSONDecodeError: _POSITION | {"doc"},
     NameError: frozenset({"name"}),
+    ParseError: split_names("code position"),
     OSError: split_names("errno filename filename2 strerror"),
     StopIteration: frozenset({"value"}),
     SyntaxError: split_names("end_lineno end_offset filename lineno msg offset text"),

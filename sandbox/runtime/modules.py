@@ -678,6 +678,11 @@ class _SingleDispatch:
             raise TypeError("singledispatch function requires at least 1 positional argument")
         return self.dispatch(type(args[0]))(*args, **named)
 
+    @property
+    def registry(self) -> dict[type, Callable[..., Any]]:
+        """The function of each class, in a dict of its own."""
+        return {object: self._default, **self._by_class}
+
     def dispatch(self, cls: type) -> Callable[..., Any]:
         """Return the function for a class."""
         for base in cls.__mro__:
@@ -751,7 +756,7 @@ _DESCRIPTORS = (classmethod, staticmethod, property, PartialMethod, SingleDispat
 SingleDispatchMethod.__name__ = SingleDispatchMethod.__qualname__ = "singledispatchmethod"
 PartialMethod.__name__ = PartialMethod.__qualname__ = "partialmethod"
 SingleDispatchMethod.__module__ = PartialMethod.__module__ = "functools"
-ALLOWED_ATTRIBUTES[_SingleDispatch] = frozenset({"dispatch", "register"})
+ALLOWED_ATTRIBUTES[_SingleDispatch] = frozenset({"dispatch", "register", "registry"})
 ALLOWED_ATTRIBUTES[PartialMethod] = frozenset()
 ALLOWED_ATTRIBUTES[SingleDispatchMethod] = frozenset({"register"})
 

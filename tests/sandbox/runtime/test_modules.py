@@ -250,6 +250,12 @@ PRINTED = {
         "class Name:\n    text = 'Adam'\nr = Short()\nr.maxlist = 1\nprint(r.repr([Name(), 2]), reprlib.repr('x' * 50), reprlib.aRepr.maxset)",
         "[<Ad>, ...] 'xxxxxxxxxxxx...xxxxxxxxxxxxx' 6",
     ),
+    "parts of others": (
+        "from functools import singledispatch\nfrom xml.etree import ElementTree as ET\nfrom typing import List\n"
+        "@singledispatch\ndef f(x): return 1\nf.register(int, lambda x: 2)\nprint(len(f.registry), f.registry[int](0), list[int].__name__, List[int].__name__)\n"
+        "try:\n    ET.fromstring('<a>')\nexcept ET.ParseError as e:\n    print(e.position, e.code)",
+        "2 2 list List\n(1, 3) 3",
+    ),
     "html.parser": (
         "from copy import copy, deepcopy\nfrom html.parser import HTMLParser\nclass Links(HTMLParser):\n"
         "    def reset(self):\n        super().reset()\n        self.seen = []\n"
