@@ -27,7 +27,7 @@ from types import (
     MappingProxyType,
     MethodType,
 )
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from codeplan.sandbox.runtime.classes import (
     BASE_TYPES,
@@ -329,8 +329,14 @@ def _module_member(module: ModuleFacade, name: str) -> object:
     return value
 
 
+READERS: Final[dict[type, Callable[[Any, str], Any]]] = {}
+"""What a plan gets in place of an attribute, by the owner's type; None leaves it to the other rules."""
+
+
 def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
     kind = type(value)
+    if kind in READERS and (part := READERS[kind](value, name)) is not None:
+        return part
     if name in texts.get(kind, ()):
         return partial(texts[kind][name], value)
     if kind in _CALLABLES:
@@ -339,10 +345,10 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
         return read_admitted(value, name)
     if is_class(value):
         return _attribute_of_type(value, name, texts)
-    if kind in _ALIASES and (name in _OF_ALIASES or name in TYPE_TEXTS):
+    if kind in ALIASES and (name in _OF_ALIASES or name in TYPE_TEXTS):
         part = getattr(value, name)
         return PlanType if part is type else part
-    origin: Any = getattr(value, "__origin__", None) if kind in _ALIASES else None
+    origin: Any = getattr(value, "__origin__", None) if kind in ALIASES else None
     if is_class(origin) and not is_reserved(name):
         return _attribute_of_type(origin, name, texts)
     if kind is super and is_own_super(value):
@@ -364,7 +370,7 @@ def _rare_attribute(value: Any, name: str, texts: TextMethods) -> object:
 
 
 _OF_ALIASES = split_names("__args__ __metadata__ __origin__ __parameters__")
-_ALIASES = frozenset(
+ALIASES = frozenset(
     type(kind)
     for kind in (
         *(list[int], int | str, typing.List[int], typing.Literal[1], typing.Callable[[], int]),  # noqa: UP006

@@ -13,8 +13,11 @@ import decimal
 import operator
 import pathlib
 import re
+import struct
 import types
+import typing
 import uuid
+import weakref
 import zoneinfo
 from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
@@ -25,7 +28,7 @@ from functools import _lru_cache_wrapper, partial
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from codeplan.sandbox.runtime.attributes import AgentProxy, ModuleFacade
+from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacade
 from codeplan.sandbox.runtime.classes import is_plan_class
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
@@ -43,6 +46,7 @@ _ATOMS: Final[frozenset[type]] = frozenset(
         re.Pattern,
         re.Match,
         re.RegexFlag,
+        struct.Struct,
         AgentProxy,
     }
     | {NotKnownType}
@@ -88,7 +92,21 @@ def copy_members(identities: Identities) -> dict[str, object]:
 def _is_atom(kind: type) -> bool:
     if kind is ModuleFacade:
         raise TypeError("cannot pickle 'module' object")
+    if kind.__module__.startswith(_RUNTIME) and not _has_content(kind):
+        if "__call__" in vars(kind) or kind.__module__.endswith(".log_modules"):
+            return True
+        raise TypeError(f"cannot copy '{kind.__name__}' object")
     return kind in _ATOMS or issubclass(kind, type) or issubclass(type(kind), EnumType)
+
+
+_RUNTIME: Final = "codeplan."
+_WITH_CONTENT: Final = ("class_modules", "config_module", "values")
+
+
+def _has_content(kind: type) -> bool:
+    """Whether an object of a class of the runtime holds a plan's values alone, and not parts of the runtime."""
+    known = kind in _ATOMS or kind in PARTIALS or kind in _NOT_COPIED
+    return known or issubclass(kind, BaseException) or kind.__module__.endswith(_WITH_CONTENT)
 
 
 def _shallow(value: Any) -> Any:
@@ -237,8 +255,9 @@ def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
     if kind is ChainMap:
         return
     if isinstance(made, dict):
-        for key, part in dict.items(value):
-            dict.__setitem__(made, change(key), change(part))
+        put: Any = (OrderedDict if isinstance(made, OrderedDict) else dict).__setitem__
+        for key, part in list(dict.items(value)):
+            put(made, change(key), change(part))
     elif isinstance(made, list):
         list.extend(made, [change(part) for part in list.__iter__(value)])
     elif isinstance(made, bytearray):
@@ -277,6 +296,10 @@ class Identities:
     def guard_hash(self, method: Any) -> Any:
         """Return ``x.__hash__`` or ``K.__hash__`` with numbers for addresses. What the plan wrote stays as it is."""
         kind = type(method)
+        if _is_made_hash(getattr(method, "__func__", method)):  # by dataclass, of a plan's fields
+            given = getattr(method, "__self__", method)
+            unbound = given is method
+            return set_name("__hash__", self._hash_of_fields if unbound else lambda: self._hash_of_fields(given))
         if kind not in (types.MethodWrapperType, types.WrapperDescriptorType):
             return method
         owner = method.__objclass__
@@ -290,6 +313,9 @@ class Identities:
             return of(method.__self__)
 
         return set_name("__hash__", of if kind is types.WrapperDescriptorType else bound)
+
+    def _hash_of_fields(self, value: Any) -> int:
+        return self.number(value) if _hashed_fields(type(value)) is None else self.hash(value)
 
     def hash(self, value: Any) -> int:
         """``hash(value)``, by number where Python's comes from an address."""
@@ -307,22 +333,35 @@ class Identities:
             given = [getattr(value, name) for name in fields]
             stable = tuple(map(self._stable, given))
             return value if all(map(operator.is_, stable, given)) else stable
-        if kind is types.GenericAlias:
-            return (self._stable(value.__origin__), self._stable(value.__args__))
+        if kind is weakref.ref:
+            return value if value() is None else self._stable(value())
+        if kind in _UNIONS or getattr(value, "__origin__", None) is typing.Union:
+            return ("|", frozenset(map(self._stable, value.__args__)))
+        if kind in ALIASES:
+            names = ("__origin__", "__args__", "__metadata__")
+            return tuple(self._stable(getattr(value, name, None)) for name in names)
         by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
+
+
+def _is_made_hash(method: Any) -> bool:
+    if type(method) is not types.FunctionType:
+        return False
+    return method.__code__.co_filename == "<string>" and method.__code__.co_name == "__hash__"
 
 
 def _hashed_fields(kind: type) -> list[str] | None:
     """Return the fields of which Python's ``dataclass`` makes a hash for this class; None if it does not."""
     method: Any = getattr(kind, "__hash__", None)
-    if type(method) is not types.FunctionType or method.__code__.co_filename != "<string>":
+    if not _is_made_hash(method):
         return None
     made = [base for base in kind.__mro__ if base.__dict__.get("__hash__") is method]
-    if method.__code__.co_name != "__hash__" or not made or "__dataclass_fields__" not in made[0].__dict__:
+    if not made or "__dataclass_fields__" not in made[0].__dict__:
         return None
     return [f.name for f in dataclasses.fields(made[0]) if (f.compare if f.hash is None else f.hash)]
 
+
+_UNIONS: Final = frozenset({types.UnionType})
 
 _HASHED_BY_ADDRESS: Final = frozenset(
     {types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, type, type(Fraction), ModuleFacade}

@@ -11,7 +11,9 @@ import zlib
 from typing import Any, NamedTuple
 
 from codeplan.sandbox.runtime.class_modules import SimpleNamespace
+from codeplan.sandbox.runtime.classes import is_class
 from codeplan.sandbox.runtime.guards import MAX_TEXT, SizeGuard, set_name
+from codeplan.untrusted.texts import with_article
 
 
 class WarningFilter(NamedTuple):
@@ -48,7 +50,12 @@ def warnings_members() -> dict[str, object]:
     levels = [WarningLevel([], [])]
 
     def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **_: Any) -> None:
-        made = message if issubclass(type(message), Warning) else (category or UserWarning)(message)
+        kind = UserWarning if category is None else category
+        if not (is_class(kind) and issubclass(kind, Warning)):
+            raise TypeError(f"category must be a Warning subclass, not {type(kind).__name__!r}")
+        made = message if issubclass(type(message), Warning) else kind(message)
+        if not issubclass(type(made), Warning):  # what a plan's __new__ made: its type could be the runtime's
+            raise TypeError(f"category must make a warning, not {with_article(type(made).__name__)}")
         level, text = levels[-1], str(made)
         fitting = (each for each in level.filters if isinstance(made, each.category) and each.begins.match(text))
         action = next(fitting, _ALWAYS).action

@@ -177,7 +177,6 @@ _MEMBERS: dict[str, str] = {
         "A ASCII DOTALL I IGNORECASE L LOCALE M MULTILINE Match NOFLAG Pattern PatternError S U UNICODE VERBOSE X "
         "compile error escape findall finditer fullmatch match purge search split sub subn"
     ),
-    "reprlib": "Repr aRepr repr",
     "sched": "Event scheduler",
     "secrets": "choice compare_digest randbelow randbits token_bytes token_hex token_urlsafe",
     "shlex": "join quote split",
@@ -338,7 +337,6 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "is a constant of its own": "BPF LOG4 NV_MAGICCONST RECIP_BPF SG_MAGICCONST TWOPI",
     },
     "re": {_FILES: "DEBUG", _DOOR: "RegexFlag Scanner T TEMPLATE template"},
-    "reprlib": {_CLASSES: "recursive_repr"},
     "secrets": {_MACHINE: "SystemRandom DEFAULT_ENTROPY"},
     "shlex": {_FILES: "shlex"},
     "statistics": {_CLASSES: "LinearRegression"},

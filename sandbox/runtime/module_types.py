@@ -93,7 +93,7 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     datetime.timezone: public_names(datetime.timezone),
     type(datetime.date.min.isocalendar()): split_names("count index week weekday year"),
     decimal.DecimalTuple: _NAMED_TUPLE | split_names("digits exponent sign"),
-    decimal.Context: public_names(decimal.Context, "clear_traps") | {"flags", "traps"},
+    decimal.Context: public_names(decimal.Context, "clear_traps", "flags", "traps"),
     decimal.Decimal: public_names(decimal.Decimal),
     difflib.Differ: split_names("compare"),
     difflib.SequenceMatcher: split_names(

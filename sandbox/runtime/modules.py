@@ -26,11 +26,11 @@ import re
 import shlex
 import types
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from functools import partial
 from typing import Any, NoReturn
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade, list_names
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import (
     RUNTIME_BASES,
@@ -64,7 +64,6 @@ from codeplan.sandbox.runtime.text_modules import (
     make_formatter,
     make_html_parser,
     preload_xml,
-    reprlib_members,
 )
 from codeplan.sandbox.runtime.thread_modules import QUEUE_MEMBERS
 
@@ -179,7 +178,6 @@ class ModuleMaker:
             "pprint": self._pprint_members,
             "random": self._random_members,
             "re": _re_members,
-            "reprlib": reprlib_members,
             "sched": lambda: sched_members(self._clock),
             "secrets": self._secrets_members,
             "string": lambda: {"Formatter": make_formatter(self._getattr, self._size_guard)},
@@ -427,7 +425,15 @@ def _csv_members() -> Members:
     def unregister_dialect(name: Any) -> None:
         csv.unregister_dialect(_exact_name(name))
 
-    return _named(register_dialect, unregister_dialect)
+    def reader(csvfile: Any, dialect: Any = "excel", **options: Any) -> Any:
+        return csv.reader(_lines_once(iter(csvfile)), dialect, **options)
+
+    return _named(reader, register_dialect, unregister_dialect)
+
+
+def _lines_once(lines: Iterator[Any]) -> Iterator[Any]:
+    """The lines, and an error if their maker asks for the next row meanwhile: a reader would lose its fields."""
+    yield from lines  # a generator that runs refuses to run again
 
 
 RUNTIME_BASES |= {csv.Dialect, *_DIALECTS.values()}
@@ -563,25 +569,37 @@ class _ContextWriter:
 WRITERS[decimal.Context] = _ContextWriter
 
 
-class _SignalWriter:
-    """Sets the flags and traps of a decimal context, by values that are no longer the plan's."""
+class _Signals(MutableMapping[Any, bool]):
+    """The flags or the traps of a decimal context. Python's own do not keep the context alive that they belong to."""
 
-    __slots__ = ("_signals",)
+    __slots__ = ("_context", "_name")
 
-    def __init__(self, signals: Any) -> None:
-        self._signals = signals
+    def __init__(self, context: decimal.Context, name: str) -> None:
+        self._context, self._name = context, name
 
-    def __getitem__(self, signal: Any) -> Any:
-        return self._signals[signal]
+    def __getitem__(self, signal: Any) -> bool:
+        return getattr(self._context, self._name)[signal]  # type: ignore[no-any-return]
 
     def __setitem__(self, signal: Any, value: Any) -> None:
-        self._signals[signal] = bool(value)
+        given = bool(value)  # before the signals are there: it may run code of the plan
+        getattr(self._context, self._name)[signal] = given
 
     def __delitem__(self, signal: Any) -> None:
-        del self._signals[signal]  # raises Python's own error
+        del getattr(self._context, self._name)[signal]  # raises Python's own error
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(getattr(self._context, self._name)))
+
+    def __len__(self) -> int:
+        return len(getattr(self._context, self._name))
+
+    def __repr__(self) -> str:
+        return repr(getattr(self._context, self._name))
 
 
-ITEM_WRITERS[type(decimal.Context().traps)] = _SignalWriter
+READERS[decimal.Context] = lambda context, name: _Signals(context, name) if name in ("flags", "traps") else None
+ALLOWED_ATTRIBUTES[_Signals] = frozenset({"get", "items", "keys", "values"})
+ITEM_WRITERS[_Signals] = lambda signals: signals
 
 
 class _DefaultWriter:

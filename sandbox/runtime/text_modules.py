@@ -1,11 +1,11 @@
-"""``string.Formatter``, ``reprlib``, ``html.parser``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
+"""``string.Formatter``, ``html.parser``, ``xml.etree.ElementTree`` and ``xml.sax.saxutils`` for plans.
 
 No attribute is read past the guard, and no file.
 """
 
 from __future__ import annotations
 
-import reprlib
+import weakref
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterator
 from html import parser as html_parsing
@@ -154,40 +154,58 @@ for _name in split_names(
     setattr(HTMLReader, _name, _calls_parser(_name))
 
 
+class _Readers:
+    """The readers of a plan's parsers, by identity: the parsers themselves hold nothing that a plan could find."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[weakref.ref[Any], HTMLReader]] = {}
+
+    def make(self, parser: Any, convert_charrefs: bool) -> HTMLReader:
+        """Make the reader of a parser, in place of an earlier one."""
+        reader = HTMLReader(convert_charrefs=convert_charrefs)
+        number = id(parser)
+        reader.parser = weakref.proxy(parser)
+        self._held[number] = (weakref.ref(parser, lambda _: self._held.pop(number, None)), reader)
+        return reader
+
+    def of(self, parser: Any) -> HTMLReader:
+        """Return the reader of a parser. One that was copied, or not initialised, begins with nothing read."""
+        held = self._held.get(id(parser))
+        return held[1] if held and held[0]() is parser else self.make(parser, True)
+
+
 def make_html_parser(size_guard: SizeGuard) -> type:
     """Return ``html.parser.HTMLParser`` for plans to derive from."""
+    readers = _Readers()
 
     class HTMLParser:
         """Calls its methods for what it finds in the text that it is fed."""
 
-        __slots__ = ("__dict__", "__reader__", "__weakref__")  # plans neither read nor write a name like __reader__
-
         def __init__(self, *, convert_charrefs: Any = True) -> None:
-            self.__reader__ = HTMLReader(convert_charrefs=bool(convert_charrefs))
+            readers.make(self, bool(convert_charrefs))
             self.reset()
 
         def reset(self) -> None:
             """Forget what was fed and not handled yet."""
-            self.__reader__.reset()
+            readers.of(self).reset()
 
         def feed(self, data: str) -> None:
             """Handle what is complete in ``data`` and what was fed before."""
-            size_guard.check_text(len(self.__reader__.rawdata) + len(data))
-            self.__reader__.parser = self  # a shallow copy has the reader of another
-            self.__reader__.feed(data)
+            reader = readers.of(self)
+            size_guard.check_text(len(reader.rawdata) + len(data))
+            reader.feed(data)
 
         def close(self) -> None:
             """Handle the rest, complete or not."""
-            self.__reader__.parser = self
-            self.__reader__.close()
+            readers.of(self).close()
 
         def getpos(self) -> tuple[int, int]:
             """Return the line and the column."""
-            return self.__reader__.getpos()
+            return readers.of(self).getpos()
 
         def get_starttag_text(self) -> str | None:
             """Return the text of the latest start tag."""
-            return self.__reader__.get_starttag_text()
+            return readers.of(self).get_starttag_text()
 
         def handle_startendtag(self, tag: str, attrs: Any) -> None:
             """Handle a tag like ``<br/>`` as a start and an end."""
@@ -224,20 +242,6 @@ def make_html_parser(size_guard: SizeGuard) -> type:
     RUNTIME_BASES.add(HTMLParser)
     mark_class(HTMLParser, shared=True).__module__ = "html.parser"
     return HTMLParser
-
-
-class Repr(reprlib.Repr):
-    """As ``reprlib.Repr``, for plans to set the lengths of, and to derive from."""
-
-
-RUNTIME_BASES.add(Repr)
-mark_class(Repr, shared=True).__module__ = "reprlib"
-
-
-def reprlib_members() -> dict[str, object]:
-    """Return the members of ``reprlib``, with an ``aRepr`` of the run's own."""
-    usual = Repr()
-    return {"Repr": Repr, "aRepr": usual, "repr": usual.repr}
 
 
 _WRITTEN = split_names("attrib tag tail text")

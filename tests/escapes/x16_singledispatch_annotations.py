@@ -6,7 +6,7 @@ def solution(agent, start_from=1):
         return 1
     d = functools.singledispatch(f)
 
-    for attempt in (lambda: d.register(f), lambda: d.registry, lambda: d.dispatch(5), lambda: d.register(5, f)):
+    for attempt in (lambda: d.register(f), lambda: d.registry.update(x=1) or d.registry['x'], lambda: d.dispatch(5), lambda: d.register(5, f)):
         try:
             print('CANARY-WALK', attempt())
         except (AttributeError, TypeError, ValueError, KeyError, NameError):

@@ -245,11 +245,6 @@ PRINTED = {
         "    warnings.warn('a', FutureWarning)\n    warnings.warn('b')\nprint([str(x.message) for x in w])",
         "new False\n['b']",
     ),
-    "reprlib": (
-        "import reprlib\nclass Short(reprlib.Repr):\n    def repr_Name(self, x, level):\n        return f'<{x.text[:2]}>'\n"
-        "class Name:\n    text = 'Adam'\nr = Short()\nr.maxlist = 1\nprint(r.repr([Name(), 2]), reprlib.repr('x' * 50), reprlib.aRepr.maxset)",
-        "[<Ad>, ...] 'xxxxxxxxxxxx...xxxxxxxxxxxxx' 6",
-    ),
     "parts of others": (
         "from functools import singledispatch\nfrom xml.etree import ElementTree as ET\nfrom typing import List\n"
         "@singledispatch\ndef f(x): return 1\nf.register(int, lambda x: 2)\nprint(len(f.registry), f.registry[int](0), list[int].__name__, List[int].__name__)\n"
@@ -257,13 +252,13 @@ PRINTED = {
         "2 2 list List\n(1, 3) 3",
     ),
     "html.parser": (
-        "from copy import copy, deepcopy\nfrom html.parser import HTMLParser\nclass Links(HTMLParser):\n"
+        "from html.parser import HTMLParser\nclass Links(HTMLParser):\n"
         "    def reset(self):\n        super().reset()\n        self.seen = []\n"
         "    def handle_starttag(self, tag, attrs):\n        self.seen.append((tag, dict(attrs), self.getpos()))\n"
         "    def handle_data(self, data):\n        self.seen.append(data)\n"
-        "p = Links()\np.feed('<a href=\"/x?a&amp;b\">you &amp;')\nq, r = copy(p), deepcopy(p)\nr.feed(' we<br/>')\nr.close()\np.feed(' me')\np.close()\n"
-        "print(p.seen, r.seen[1:], isinstance(p, HTMLParser))",
-        "[('a', {'href': '/x?a&b'}, (1, 0)), 'you &', ' me'] ['you &', ' we', ('br', {}, (1, 33))] True",
+        "p = Links()\np.feed('<a href=\"/x?a&amp;b\">you &amp;')\nr = Links()\nr.feed('<!-- -->we<br/>')\nr.close()\np.feed(' me')\np.close()\n"
+        "print(p.seen, r.seen, isinstance(p, HTMLParser))",
+        "[('a', {'href': '/x?a&b'}, (1, 0)), 'you &', ' me'] ['we', ('br', {}, (1, 10))] True",
     ),
     "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
     "paths": (
