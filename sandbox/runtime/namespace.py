@@ -562,10 +562,18 @@ _MAX_FORM: Final = 500  # characters of a form in words
 def _make_ending(
     name: str, stopper: PlanStopper, termination: Callable[[str], PlanTermination]
 ) -> Callable[[str], NoReturn]:
+    run, unsaid = stopper.run, termination("(no further call fits)")
+
     def end_plan(reason: str) -> NoReturn:
-        if type(reason) is not str:
-            raise TypeError(f"{name} takes one text, not {with_article(type(reason).__name__)}; write {name}(f'…')")
-        stopper.stop(termination(truncate_message(reason)))
+        try:
+            if type(reason) is not str:
+                raise TypeError(f"{name} takes one text, not {with_article(type(reason).__name__)}; write {name}(f'…')")
+            stopper.stop(termination(truncate_message(reason)))
+        except RecursionError:
+            if run.host.failure is None:
+                unsaid.__traceback__ = None
+                run.host.failure = unsaid
+            raise
 
     return set_name(name, end_plan)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.limits import MAX_REPORTED
 
@@ -13,11 +13,23 @@ class PlanTermination(BaseException):
 
 
 class AssertionFailure(PlanTermination):
-    """An ``assert`` of the plan failed. ``message`` is the plan's text, or empty."""
+    """An ``assert`` of the plan failed. ``message`` is the plan's text, or empty.
 
-    def __init__(self, message: str) -> None:
+    ``held`` counts the ``finally`` blocks and exits of contexts that it waits for: their own handlers must not catch
+    it. ``is_lost`` is true once something other than a handler that names AssertionError has stopped it: from then on
+    none may catch it.
+    """
+
+    def __init__(self, message: str, *, is_lost: bool = False) -> None:
         super().__init__(message)
-        self.message = message
+        self.message, self.held, self.is_lost = message, 0, is_lost
+
+
+def raise_recorded(failure: PlanTermination) -> NoReturn:
+    """Raise a failure that was recorded before, where the plan tries to go on."""
+    if type(failure) is AssertionFailure and not failure.held:
+        failure.is_lost = True
+    raise failure
 
 
 class ReplanRequested(PlanTermination):
