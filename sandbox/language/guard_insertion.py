@@ -402,22 +402,20 @@ class PlanTransformer(LanguagePolicy):
     def visit_Assert(self, node: ast.Assert) -> VisitResult:
         """Make a failed assertion uncatchable. Whatever its message raises, or a lack of depth, does not replace it."""
         node = self.node_contents_visit(node)
-        fail = ast.Expr(call_function("_fail_", *([node.msg] if node.msg else [])))
-        unsaid = ast.Attribute(load_name("_run_"), "unsaid", ast.Load())
-        handlers = [
-            ast.ExceptHandler(load_name("_termination_"), None, [ast.Raise()]),
-            ast.ExceptHandler(
-                load_name("_anything_"), None, [_record(unsaid), ast.Expr(call_function("_fail_unsaid_"))]
-            ),
-        ]
-        guarded = ast.Try([fail], handlers, [], [])
-        return with_location(node, ast.If(ast.UnaryOp(ast.Not(), node.test), [guarded], []))
+        note = _record("_unsaid_")
+        if node.msg is None or (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
+            fail: list[ast.stmt] = [note, ast.Expr(call_function("_fail_with_", *([node.msg] if node.msg else [])))]
+        else:
+            ends = ast.ExceptHandler(load_name("_termination_"), None, [ast.Raise()])
+            other = ast.ExceptHandler(load_name("_anything_"), None, [note, ast.Expr(call_function("_fail_unsaid_"))])
+            fail = [ast.Try([ast.Expr(call_function("_fail_", node.msg))], [ends, other], [], [])]
+        return with_location(node, ast.If(ast.UnaryOp(ast.Not(), node.test), fail, []))
 
     def visit_Raise(self, node: ast.Raise) -> VisitResult:
         """Record a failed assertion that its handler raises again."""
         if node.exc is not None:
             return self.node_contents_visit(node)
-        handler = ast.ExceptHandler(load_name("_termination_"), "_end_", [_record(load_name("_end_")), ast.Raise()])
+        handler = ast.ExceptHandler(load_name("_termination_"), "_end_", [_record("_end_"), ast.Raise()])
         return with_location(node, ast.Try([node], [handler], [], []))
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> VisitResult:
@@ -458,6 +456,8 @@ class PlanTransformer(LanguagePolicy):
         if node.finalbody:
             self._finals += 1
             node.finalbody = _guarded_final(node.finalbody, f"_passing_{self._finals}_")
+            if self._scopes[-1].kind == "class":  # whose variables anyone may read
+                node.finalbody.append(ast.Delete([ast.Name(f"_passing_{self._finals}_", ast.Del())]))
         return node
 
     def _jump(self, node: ast.Return | ast.Break | ast.Continue) -> VisitResult:
@@ -864,11 +864,11 @@ def _count_turns(iterable: ast.expr) -> ast.expr:
     return with_location(iterable, call_function("_counted_", iterable, load_name("_turns_")))
 
 
-def _record(end: ast.expr) -> ast.stmt:
+def _record(name: str) -> ast.stmt:
     """Return the statement that records what ends the plan, unless something did. It needs no further call."""
-    host = ast.Attribute(load_name("_run_"), "host", ast.Load())
-    is_open = ast.Compare(ast.Attribute(host, "failure", ast.Load()), [ast.Is()], [ast.Constant(None)])
-    return ast.If(is_open, [ast.Assign([ast.Attribute(host, "failure", ast.Store())], end)], [])
+    recorded = ast.Attribute(load_name("_host_"), "failure", ast.Load())
+    failure = ast.BoolOp(ast.Or(), [recorded, load_name(name)])
+    return ast.Assign([ast.Attribute(load_name("_host_"), "failure", ast.Store())], failure)
 
 
 def _guarded_final(body: list[ast.stmt], passing: str) -> list[ast.stmt]:

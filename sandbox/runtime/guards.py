@@ -445,7 +445,7 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         """Run first in every handler: re-raise what ends the plan, or a limit behind what the handler caught."""
         error = sys.exception()
         if issubclass(type(error), PlanTermination):
-            raise stopper.record(cast(PlanTermination, error))
+            stopper.stop(cast(PlanTermination, error))
         stopper.raise_if_failed()
         reached = find_limit(error)
         if reached is not None:
@@ -465,21 +465,21 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         passing.held += 1
         return passing
 
-    def fail(*message: object) -> NoReturn:
-        stopper.stop(AssertionFailure(truncate_message(str(message[0])) if message else ""))
-
-    def fail_unsaid() -> NoReturn:
-        """Fail an assertion whose message raised an error, and report that error instead.
-
-        ``unsaid`` is recorded already, unless another failure is.
-        """
-        error = sys.exception()
-        text = f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})"
+    def fail_with(text: str = "") -> NoReturn:
+        """Fail an assertion. ``unsaid`` is recorded already, unless another failure is."""
         failure = AssertionFailure(truncate_message(text))
         if stopper.failure is not run.unsaid:
             stopper.stop(failure)
         run.host.failure = failure
         raise failure
+
+    def fail(message: object) -> NoReturn:
+        stopper.stop(AssertionFailure(truncate_message(str(message))))
+
+    def fail_unsaid() -> NoReturn:
+        """Fail an assertion whose message raised an error, and report that error instead."""
+        error = sys.exception()
+        fail_with(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
 
     def catchable(kinds: Any) -> Any:
         """The types of a handler that names AssertionError, with the type of a failed assertion."""
@@ -492,11 +492,9 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         if type(error) is not AssertionFailure:
             guard_exception()
             return error
-        failure, reached = stopper.failure, find_limit(error)
-        if reached is not None:
-            stopper.stop(reached)
-        if failure is not None and (failure is not error or error.held or error.is_lost):
-            raise failure
+        reached = find_limit(error)
+        if reached is not None or error.held or error.is_lost or stopper.failure not in (None, error):
+            stopper.stop(reached or error)
         shown = _as_assertion_error(error)
         stopper.forget_failure()
         return shown
@@ -511,8 +509,8 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         "_guard_jump_": stopper.raise_if_failed,
         "_termination_": PlanTermination,
         "_anything_": BaseException,
-        "_run_": run,
         "_fail_": fail,
+        "_fail_with_": fail_with,
         "_fail_unsaid_": fail_unsaid,
     }
 
@@ -680,11 +678,12 @@ def type_name(value: object) -> str:
 def _error_text(error: BaseException | None) -> str:
     """Return an error's message after a colon, or "" if it has none, such as for a number too long to print."""
     try:
-        return f": {error}"
+        text = str(error)
     except PlanTermination:
         raise
     except BaseException:
         return ""
+    return f": {text}" if text else ""
 
 
 def truncate_message(text: str) -> str:

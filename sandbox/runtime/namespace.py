@@ -262,6 +262,7 @@ class PlanRuntime:
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
         self._names |= {"start_from": start_from, "_keep_": space.update, **count_turns(self._stopper, turns)}
+        self._names |= {"_host_": host, "_unsaid_": self._run.unsaid}
         # Only an exact dict keeps the interpreter's fast path for builtins.
         explains = dropped or missing or explains_later
         self._builtins = _Builtins(self._names, dropped, missing) if explains else self._names

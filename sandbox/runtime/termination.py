@@ -16,8 +16,7 @@ class AssertionFailure(PlanTermination):
     """An ``assert`` of the plan failed. ``message`` is the plan's text, or empty.
 
     ``held`` counts the ``finally`` blocks and exits of contexts that it waits for: their own handlers must not catch
-    it. ``is_lost`` is true once something other than a handler that names AssertionError has stopped it: from then on
-    none may catch it.
+    it. ``is_lost`` is true of one that stands for another, which something may have stopped: no handler catches it.
     """
 
     def __init__(self, message: str, *, is_lost: bool = False) -> None:
@@ -26,9 +25,12 @@ class AssertionFailure(PlanTermination):
 
 
 def raise_recorded(failure: PlanTermination) -> NoReturn:
-    """Raise a failure that was recorded before, where the plan tries to go on."""
-    if type(failure) is AssertionFailure and not failure.held:
-        failure.is_lost = True
+    """Raise a failure that was recorded before, where the plan tries to go on.
+
+    A failed assertion itself goes on only where code for which it waits has ended. Elsewhere another stands for it.
+    """
+    if type(failure) is AssertionFailure and not failure.held and not failure.is_lost:
+        raise AssertionFailure(failure.message, is_lost=True) from None
     raise failure
 
 
