@@ -59,6 +59,7 @@ from codeplan.sandbox.runtime.termination import (
     PlanTermination,
     ReplanRequested,
     find_limit,
+    raise_recorded,
     traceback_of,
 )
 
@@ -516,10 +517,10 @@ class HostClient:
         if self._is_closed:
             raise RuntimeError("no call is made while the plan does not run")
         if self.failure is not None:
-            raise self.failure
+            raise_recorded(self.failure)
 
     def _record_expiry(self, limit: LimitExceeded) -> None:
-        if self.failure is None:
+        if self.failure is None or type(self.failure) is AssertionFailure:  # which a handler may catch
             self.failure = limit
 
 

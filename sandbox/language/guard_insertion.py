@@ -287,7 +287,7 @@ class PlanTransformer(LanguagePolicy):
         self._forms = forms
         self._rebound, self._own, self._annotates = rebound, own, annotates
         self._scopes = [_Scope("segment")]
-        self._matches = 0
+        self._matches = self._finals = 0
         self._begun = set(begun)
         self._final_jumps: set[ast.stmt] = set()
 
@@ -400,13 +400,23 @@ class PlanTransformer(LanguagePolicy):
         return self.node_contents_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> VisitResult:
-        """Make a failed assertion uncatchable. An error in its message does not replace it."""
+        """Make a failed assertion uncatchable. Whatever its message raises, or a lack of depth, does not replace it."""
         node = self.node_contents_visit(node)
-        fail: ast.stmt = ast.Expr(call_function("_fail_", *([node.msg] if node.msg else [])))
-        if node.msg and not (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
-            handler = ast.ExceptHandler(load_name("_exception_"), None, [ast.Expr(call_function("_fail_unprinted_"))])
-            fail = ast.Try(body=[fail], handlers=[handler], orelse=[], finalbody=[])
-        return with_location(node, ast.If(ast.UnaryOp(ast.Not(), node.test), [fail], []))
+        note = _record("_unsaid_")
+        if node.msg is None or (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
+            fail: list[ast.stmt] = [note, ast.Expr(call_function("_fail_with_", *([node.msg] if node.msg else [])))]
+        else:
+            ends = ast.ExceptHandler(load_name("_termination_"), None, [ast.Raise()])
+            other = ast.ExceptHandler(load_name("_anything_"), None, [note, ast.Expr(call_function("_fail_unsaid_"))])
+            fail = [ast.Try([ast.Expr(call_function("_fail_", node.msg))], [ends, other], [], [])]
+        return with_location(node, ast.If(ast.UnaryOp(ast.Not(), node.test), fail, []))
+
+    def visit_Raise(self, node: ast.Raise) -> VisitResult:
+        """Record a failed assertion that its handler raises again."""
+        if node.exc is not None:
+            return self.node_contents_visit(node)
+        handler = ast.ExceptHandler(load_name("_termination_"), "_end_", [_record("_end_"), ast.Raise()])
+        return with_location(node, ast.Try([node], [handler], [], []))
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> VisitResult:
         self._check_binding(node, node.name)
@@ -441,12 +451,14 @@ class PlanTransformer(LanguagePolicy):
     visit_withitem = LanguagePolicy._plain
 
     def visit_Try(self, node: ast.Try) -> VisitResult:
-        jumps = list(_find_jumps(node.finalbody))
-        self._final_jumps.update(jumps)
+        self._final_jumps.update(_find_jumps(node.finalbody))
         node = self.node_contents_visit(node)
         if node.finalbody:
-            node.finalbody.insert(0, call_statement(node.finalbody[0], "_guard_finally_"))
-        return _with_recorded_end(node) if jumps else node
+            self._finals += 1
+            node.finalbody = _guarded_final(node.finalbody, f"_passing_{self._finals}_")
+            if self._scopes[-1].kind == "class":  # whose variables anyone may read
+                node.finalbody.append(ast.Delete([ast.Name(f"_passing_{self._finals}_", ast.Del())]))
+        return node
 
     def _jump(self, node: ast.Return | ast.Break | ast.Continue) -> VisitResult:
         """Let a jump out of a finally block lose an error, as in Python, but not what ends the plan."""
@@ -852,14 +864,21 @@ def _count_turns(iterable: ast.expr) -> ast.expr:
     return with_location(iterable, call_function("_counted_", iterable, load_name("_turns_")))
 
 
-def _with_recorded_end(node: ast.Try) -> ast.Try:
-    """Return a ``try`` whose jumps know of what ends the plan: it is recorded before the finally block runs."""
-    body: list[ast.stmt] = node.body
-    if node.handlers:
-        inner = type(node)(node.body, node.handlers, node.orelse, [])
-        body = [with_location(node, inner)]
-    handler = ast.ExceptHandler(load_name("_termination_"), None, [call_statement(node, "_record_end_"), ast.Raise()])
-    return with_location(node, ast.Try(body, [handler], [], node.finalbody))
+def _record(name: str) -> ast.stmt:
+    """Return the statement that records what ends the plan, unless something did. It needs no further call."""
+    recorded = ast.Attribute(load_name("_host_"), "failure", ast.Load())
+    failure = ast.BoolOp(ast.Or(), [recorded, load_name(name)])
+    return ast.Assign([ast.Attribute(load_name("_host_"), "failure", ast.Store())], failure)
+
+
+def _guarded_final(body: list[ast.stmt], passing: str) -> list[ast.stmt]:
+    """Return the body of a ``finally`` for which a failed assertion waits, kept in the variable ``passing``."""
+    first = call_statement(body[0], "_guard_finally_")
+    note = with_location(body[0], ast.Assign([ast.Name(passing, ast.Store())], first.value))
+    held = ast.Attribute(load_name(passing), "held", ast.Store())
+    leave = ast.AugAssign(held, ast.Sub(), ast.Constant(1))
+    nowhere = ast.Pass(lineno=-1, end_lineno=-1, col_offset=-1, end_col_offset=-1)  # a tracer sees no line
+    return [note, with_location(body[0], ast.Try(body, [], [], [with_location(nowhere, leave)]))]
 
 
 def _find_jumps(body: list[ast.stmt], loop: bool = False) -> Iterator[ast.stmt]:

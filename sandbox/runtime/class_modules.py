@@ -153,6 +153,11 @@ def _exit_stack(guard: Guard) -> type:
         def enter_context(self, cm: Any) -> Any:
             return super().enter_context(guard(cm))
 
+        def callback(self, callback: Any, /, *args: Any, **kwds: Any) -> Any:
+            """Push a function that is called with these arguments."""
+            super().push(guard(ExitFunction(_ignoring_error(callback, args, kwds))))
+            return callback
+
         def push(self, exit: Any) -> Any:
             """Push a context, or a function that is called like ``__exit__``."""
             super().push(guard(exit if hasattr(type(exit), "__exit__") else ExitFunction(exit)))
@@ -161,6 +166,17 @@ def _exit_stack(guard: Guard) -> type:
     show_as("contextlib", ExitStack)
     ALLOWED_ATTRIBUTES[ExitStack] = ALLOWED_ATTRIBUTES[contextlib.ExitStack]
     return ExitStack
+
+
+def _ignoring_error(
+    callback: Callable[..., object], args: tuple[Any, ...], named: dict[str, Any]
+) -> Callable[..., None]:
+    """Return a function like ``__exit__`` that only makes this call."""
+
+    def leave(*error: object) -> None:
+        callback(*args, **named)
+
+    return leave
 
 
 def _async_exit_stack(guard: Guard) -> type:
@@ -172,6 +188,20 @@ def _async_exit_stack(guard: Guard) -> type:
 
         async def enter_async_context(self, cm: Any) -> Any:
             return await super().enter_async_context(guard(cm))
+
+        def callback(self, callback: Any, /, *args: Any, **kwds: Any) -> Any:
+            """Push a function that is called with these arguments."""
+            super().push(guard(ExitFunction(_ignoring_error(callback, args, kwds))))
+            return callback
+
+        def push_async_callback(self, callback: Any, /, *args: Any, **kwds: Any) -> Any:
+            """Push a coroutine function that is called with these arguments and awaited."""
+
+            async def leave(*error: object) -> None:
+                await callback(*args, **kwds)
+
+            super().push_async_exit(guard(AsyncExitFunction(leave)))
+            return callback
 
         def push(self, exit: Any) -> Any:
             """Push a context, or a function that is called like ``__exit__``."""

@@ -7,6 +7,7 @@ limit of the process stops the rest.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 import random
@@ -15,11 +16,12 @@ import sys
 from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from contextlib import AsyncExitStack, ExitStack
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
 from types import FunctionType
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
 
@@ -31,6 +33,7 @@ from codeplan.sandbox.runtime.termination import (
     OutOfMemory,
     PlanTermination,
     find_limit,
+    raise_recorded,
     traceback_of,
 )
 from codeplan.sandbox.runtime.user_imports import is_from_admitted
@@ -293,7 +296,10 @@ class RunSettings(NamedTuple):
 
 
 class CurrentRun:
-    """The run's host and settings, its random numbers, its clock, and the objects whose identity it knows."""
+    """The run's host and settings, its random numbers, its clock, and the objects whose identity it knows.
+
+    ``unsaid`` stands for an assertion that fails where no further call fits, which its own failure would need.
+    """
 
     host: HostCalls
     settings: RunSettings
@@ -304,6 +310,7 @@ class CurrentRun:
     def begin(self, host: HostCalls, settings: RunSettings) -> None:
         """Serve this run from now on."""
         self.host, self.settings = host, settings
+        self.unsaid = AssertionFailure("(the message itself could not be made: RecursionError)", is_lost=True)
         self.generator.seed(settings.seed)
         self.started_ns, self.elapsed_ns, self.asleep = int(settings.started * 10**9), 0, 0.0
         self.identities: dict[int, tuple[object, int]] = {}
@@ -335,14 +342,14 @@ class PlanStopper:
     """Ends the plan. It records the reason with the run's host before it raises, so that the plan cannot hide it."""
 
     def __init__(self, run: CurrentRun) -> None:
-        self._run = run
+        self.run = run
 
     def record(self, reason: PlanTermination) -> PlanTermination:
         """Record ``reason`` unless a failure is recorded already. Return the recorded failure.
 
         A limit takes the place of a failed assertion, which a handler may catch.
         """
-        host = self._run.host
+        host = self.run.host
         if host.failure is None or (type(host.failure) is AssertionFailure and type(reason) is LimitExceeded):
             host.failure = reason
         return host.failure
@@ -350,15 +357,18 @@ class PlanStopper:
     @property
     def failure(self) -> PlanTermination | None:
         """The recorded failure."""
-        return self._run.host.failure
+        return self.run.host.failure
 
     def forget_failure(self) -> None:
         """Go on after a failed assertion that a handler of the plan caught by name."""
-        self._run.host.failure = None
+        self.run.host.failure = None
 
     def stop(self, reason: PlanTermination) -> NoReturn:
         """Raise ``reason``, or the failure that was recorded before it."""
-        raise self.record(reason)
+        recorded = self.record(reason)
+        if recorded is not reason:
+            raise_recorded(recorded)
+        raise reason
 
     def stop_at_limit(self, limit: str, value: float, allowed: float) -> NoReturn:
         """Stop because a limit is exceeded."""
@@ -366,9 +376,9 @@ class PlanStopper:
 
     def raise_if_failed(self) -> None:
         """Raise the recorded failure, if any, so that a failed plan can do nothing more."""
-        failure = self._run.host.failure
+        failure = self.run.host.failure
         if failure is not None:
-            raise failure
+            raise_recorded(failure)
 
 
 def count_turns(stopper: PlanStopper, turns: int) -> dict[str, object]:
@@ -408,6 +418,10 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
     }
 
 
+_NOT_FAILED: Final = AssertionFailure("")
+"""What waits where no assertion has failed."""
+
+
 def _as_assertion_error(failure: AssertionFailure) -> AssertionError:
     """A failed assertion as the plan's handlers see it."""
     shown = AssertionError(failure.message) if failure.message else AssertionError()
@@ -425,35 +439,47 @@ def shown_exception() -> Exception | None:
 def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
     """The guards of handlers, of ``finally`` and of assertions: a plan cannot catch or hide its own end."""
 
+    run = stopper.run
+
     def guard_exception() -> None:
-        """Run first in every handler: re-raise a limit that the handler caught."""
+        """Run first in every handler: re-raise what ends the plan, or a limit behind what the handler caught."""
+        error = sys.exception()
+        if issubclass(type(error), PlanTermination):
+            stopper.stop(cast(PlanTermination, error))
         stopper.raise_if_failed()
-        reached = find_limit(sys.exception())
+        reached = find_limit(error)
         if reached is not None:
             stopper.stop(reached)
 
-    def guard_finally() -> None:
-        """Run first in every ``finally``: record a limit that the block may hide, as StopIteration in ``map`` does."""
+    def guard_finally() -> AssertionFailure:
+        """Run first in every ``finally``: record a limit that the block may hide, as StopIteration in ``map`` does.
+
+        Returns the failed assertion that waits for the block, which counts down its ``held`` at its end.
+        """
         passing = sys.exception()
         reached = find_limit(passing)
         if passing is not None and reached is not None:
             stopper.record(reached.with_traceback(traceback_of(passing)))
+        if type(passing) is not AssertionFailure:
+            return _NOT_FAILED
+        passing.held += 1
+        return passing
 
-    def record_end() -> None:
-        """Run where what ends the plan passes a ``finally`` that may return: record it."""
-        stopper.record(cast(PlanTermination, sys.exception()))
+    def fail_with(text: str = "") -> NoReturn:
+        """Fail an assertion. ``unsaid`` is recorded already, unless another failure is."""
+        failure = AssertionFailure(truncate_message(text))
+        if stopper.failure is not run.unsaid:
+            stopper.stop(failure)
+        run.host.failure = failure
+        raise failure
 
-    def fail(*message: object) -> NoReturn:
-        stopper.stop(AssertionFailure(truncate_message(str(message[0])) if message else ""))
+    def fail(message: object) -> NoReturn:
+        stopper.stop(AssertionFailure(truncate_message(str(message))))
 
-    def fail_unprinted() -> NoReturn:
+    def fail_unsaid() -> NoReturn:
         """Fail an assertion whose message raised an error, and report that error instead."""
         error = sys.exception()
-        stopper.stop(
-            AssertionFailure(
-                truncate_message(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
-            )
-        )
+        fail_with(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
 
     def catchable(kinds: Any) -> Any:
         """The types of a handler that names AssertionError, with the type of a failed assertion."""
@@ -466,10 +492,12 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         if type(error) is not AssertionFailure:
             guard_exception()
             return error
-        if stopper.failure is error:
-            stopper.forget_failure()
-        guard_exception()
-        return _as_assertion_error(error)
+        reached = find_limit(error)
+        if reached is not None or error.held or error.is_lost or stopper.failure not in (None, error):
+            stopper.stop(reached or error)
+        shown = _as_assertion_error(error)
+        stopper.forget_failure()
+        return shown
 
     return {
         "_catchable_": catchable,
@@ -479,10 +507,11 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         "_guard_exception_": guard_exception,
         "_guard_finally_": guard_finally,
         "_guard_jump_": stopper.raise_if_failed,
-        "_record_end_": record_end,
         "_termination_": PlanTermination,
+        "_anything_": BaseException,
         "_fail_": fail,
-        "_fail_unprinted_": fail_unprinted,
+        "_fail_with_": fail_with,
+        "_fail_unsaid_": fail_unsaid,
     }
 
 
@@ -510,6 +539,14 @@ class AsyncExitFunction:
         return await self._function(*error)
 
 
+_MAY_CATCH: Final = (
+    AsyncExitStack,
+    ExitStack,
+    contextlib._AsyncGeneratorContextManager,
+    contextlib._GeneratorContextManager,
+)
+
+
 class GuardedContext:
     """The context manager of a plan's ``with`` or ``async with``. It closes what it opened, but hides no end of the
     plan.
@@ -525,7 +562,12 @@ class GuardedContext:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
         ends = self._note(error)
-        hides = type(self._manager).__exit__(self._manager, *self._shown(ends, kind, error, trace))
+        waits = self._waiting(ends)
+        waits.held += 1
+        try:
+            hides = type(self._manager).__exit__(self._manager, *self._shown(ends, kind, error, trace))
+        finally:
+            waits.held -= 1
         return self._may_hide(hides, ends)
 
     async def __aenter__(self) -> object:
@@ -534,7 +576,12 @@ class GuardedContext:
 
     async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
         ends = self._note(error)
-        hides = await type(self._manager).__aexit__(self._manager, *self._shown(ends, kind, error, trace))
+        waits = self._waiting(ends)
+        waits.held += 1
+        try:
+            hides = await type(self._manager).__aexit__(self._manager, *self._shown(ends, kind, error, trace))
+        finally:
+            waits.held -= 1
         return self._may_hide(hides, ends)
 
     def _kind_with(self, enter: str, leave: str, protocol: str) -> Any:
@@ -556,6 +603,11 @@ class GuardedContext:
             self._stopper.record(ends)
         return ends
 
+    def _waiting(self, ends: PlanTermination | None) -> AssertionFailure:
+        """Return the failed assertion that waits while the manager's code runs. Generators and stacks catch it."""
+        waits = type(ends) is AssertionFailure and not issubclass(type(self._manager), _MAY_CATCH)
+        return cast(AssertionFailure, ends) if waits else _NOT_FAILED
+
     def _shown(
         self, ends: PlanTermination | None, kind: Any, error: BaseException | None, trace: Any
     ) -> tuple[Any, BaseException | None, Any]:
@@ -563,7 +615,7 @@ class GuardedContext:
         manager = type(self._manager)
         if ends is None or not (is_plan_class(manager) or manager in (AsyncExitFunction, ExitFunction)):
             return kind, error, trace
-        shown = AssertionError(*ends.args) if type(ends) is AssertionFailure else RuntimeError()
+        shown = _as_assertion_error(ends).with_traceback(None) if type(ends) is AssertionFailure else RuntimeError()
         return type(shown), shown, None
 
     def _may_hide(self, hides: object, ends: PlanTermination | None) -> bool:
@@ -626,9 +678,12 @@ def type_name(value: object) -> str:
 def _error_text(error: BaseException | None) -> str:
     """Return an error's message after a colon, or "" if it has none, such as for a number too long to print."""
     try:
-        return f": {error}"
-    except Exception:
+        text = str(error)
+    except PlanTermination:
+        raise
+    except BaseException:
         return ""
+    return f": {text}" if text else ""
 
 
 def truncate_message(text: str) -> str:

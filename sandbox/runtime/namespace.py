@@ -262,6 +262,7 @@ class PlanRuntime:
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
         self._names |= {"start_from": start_from, "_keep_": space.update, **count_turns(self._stopper, turns)}
+        self._names |= {"_host_": host, "_unsaid_": self._run.unsaid}
         # Only an exact dict keeps the interpreter's fast path for builtins.
         explains = dropped or missing or explains_later
         self._builtins = _Builtins(self._names, dropped, missing) if explains else self._names
@@ -562,10 +563,18 @@ _MAX_FORM: Final = 500  # characters of a form in words
 def _make_ending(
     name: str, stopper: PlanStopper, termination: Callable[[str], PlanTermination]
 ) -> Callable[[str], NoReturn]:
+    run, unsaid = stopper.run, termination("(no further call fits)")
+
     def end_plan(reason: str) -> NoReturn:
-        if type(reason) is not str:
-            raise TypeError(f"{name} takes one text, not {with_article(type(reason).__name__)}; write {name}(f'…')")
-        stopper.stop(termination(truncate_message(reason)))
+        try:
+            if type(reason) is not str:
+                raise TypeError(f"{name} takes one text, not {with_article(type(reason).__name__)}; write {name}(f'…')")
+            stopper.stop(termination(truncate_message(reason)))
+        except RecursionError:
+            if run.host.failure is None:
+                unsaid.__traceback__ = None
+                run.host.failure = unsaid
+            raise
 
     return set_name(name, end_plan)
 

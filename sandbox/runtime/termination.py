@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from codeplan.sandbox.protocol.limits import MAX_REPORTED
 
@@ -13,11 +13,25 @@ class PlanTermination(BaseException):
 
 
 class AssertionFailure(PlanTermination):
-    """An ``assert`` of the plan failed. ``message`` is the plan's text, or empty."""
+    """An ``assert`` of the plan failed. ``message`` is the plan's text, or empty.
 
-    def __init__(self, message: str) -> None:
+    ``held`` counts the ``finally`` blocks and exits of contexts that it waits for: their own handlers must not catch
+    it. ``is_lost`` is true of one that stands for another, which something may have stopped: no handler catches it.
+    """
+
+    def __init__(self, message: str, *, is_lost: bool = False) -> None:
         super().__init__(message)
-        self.message = message
+        self.message, self.held, self.is_lost = message, 0, is_lost
+
+
+def raise_recorded(failure: PlanTermination) -> NoReturn:
+    """Raise a failure that was recorded before, where the plan tries to go on.
+
+    A failed assertion itself goes on only where code for which it waits has ended. Elsewhere another stands for it.
+    """
+    if type(failure) is AssertionFailure and not failure.held and not failure.is_lost:
+        raise AssertionFailure(failure.message, is_lost=True) from None
+    raise failure
 
 
 class ReplanRequested(PlanTermination):

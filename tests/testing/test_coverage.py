@@ -62,6 +62,18 @@ def test_both_branches_of_a_condition_count():
     assert covered(plan).missed_branches == ()
 
 
+def test_a_finally_is_left_from_its_last_line():
+    plan = (
+        "def solution(agent, start_from=1):\n    for n in (0, 1):\n        try:\n            pass\n        finally:\n"
+        "            if n:\n                print(n)\n        print('next')\n"
+    )
+    reports: list[LineCoverage] = []
+    Sandbox().run(plan, Agent(), str, on_coverage=reports.append)
+    arcs = {arc for c in reports for arc in c.arcs}
+    assert {(6, 7), (6, 8), (7, 8)} <= arcs
+    assert not {(7, 6), (6, 6)} & arcs
+
+
 def test_a_coroutine_that_waits_is_not_left_and_entered_again():
     plan = """\
 def solution(agent, start_from=1):

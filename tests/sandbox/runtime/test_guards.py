@@ -10,7 +10,13 @@ from support.guarded_plans import accepted, message, plan, run
 
 from codeplan.sandbox.language.compilation import RejectedPlanError, compile_plan
 from codeplan.sandbox.runtime.namespace import literal_eval
-from codeplan.sandbox.runtime.termination import AssertionFailure, LimitExceeded, PlanTermination, find_limit
+from codeplan.sandbox.runtime.termination import (
+    AssertionFailure,
+    LimitExceeded,
+    PlanTermination,
+    ReplanRequested,
+    find_limit,
+)
 
 
 def limit(body: str, **settings: int) -> LimitExceeded:
@@ -58,15 +64,89 @@ ASSERTIONS = {
         "try:\n    try:\n        assert False, 'no'\n    finally:\n"
         "        raise ValueError\nexcept ValueError:\n    print('caught')"
     ),
+    "raised again before BaseException": (
+        "try:\n    try:\n        assert False, 'no'\n    except AssertionError:\n        raise\n"
+        "except BaseException:\n    print('caught')"
+    ),
+    "raised again by a function, then hidden by a finally that raises": (
+        "def again():\n    raise\ntry:\n    try:\n        try:\n            assert False, 'no'\n"
+        "        except AssertionError:\n            again()\n    finally:\n        raise ValueError\n"
+        "except ValueError:\n    print('caught')"
+    ),
+    "in a generator that is dropped before another assertion is caught": (
+        "def g():\n    try:\n        yield 1\n    finally:\n        assert False, 'no'\nnext(g())\n"
+        "try:\n    assert False, 'second'\nexcept AssertionError:\n    print('caught')"
+    ),
+    "while it waits in a generator for its finally": (
+        "def g():\n    try:\n        assert False, 'no'\n    finally:\n        yield 1\nwaits = g()\nnext(waits)\n"
+        "try:\n    agent.goto('x')\nexcept AssertionError:\n    print('caught')"
+    ),
+    "by the type of a handler that a function computes": (
+        "def kinds():\n    try:\n        agent.goto('x')\n    except AssertionError:\n        return ValueError\n"
+        "try:\n    try:\n        assert False, 'no'\n    except kinds():\n        pass\n"
+        "except AssertionError:\n    print('caught')"
+    ),
 }
+MESSAGES = {"by the text of its message": "M()", "by its message": "f()"}
+for _where, _message in MESSAGES.items():
+    for _error in ("SystemExit", "GeneratorExit", "KeyboardInterrupt", "BaseException", "MemoryError"):
+        ASSERTIONS[f"with {_error} {_where}"] = (
+            f"def f(*_):\n    raise {_error}\nclass M:\n    __str__ = f\n"
+            f"try:\n    assert False, {_message}\nexcept BaseException:\n    print('caught')"
+        )
+
+WAITING = {
+    "a finally that returns": "def f():\n    try:\n        assert False, 'no'\n    finally:\n        nested()\n        return\nf()",
+    "a finally that raises": (
+        "try:\n    try:\n        assert False, 'no'\n    finally:\n        nested()\n        raise ValueError\n"
+        "except ValueError:\n    pass"
+    ),
+    "an exit": (
+        "class A:\n    def __enter__(self): pass\n    def __exit__(self, *error):\n        nested()\n        return True\n"
+        "with A():\n    assert False, 'no'"
+    ),
+    "an exit that is awaited": (
+        "import asyncio\nclass A:\n    async def __aenter__(self): pass\n"
+        "    async def __aexit__(self, *error):\n        nested()\n        return True\n"
+        "async def f():\n    async with A():\n        assert False, 'no'\nasyncio.run(f())"
+    ),
+    "what closing closes": (
+        "from contextlib import closing\nclass A:\n    def close(self):\n        nested()\n        raise ValueError\n"
+        "try:\n    with closing(A()):\n        assert False, 'no'\nexcept ValueError:\n    pass"
+    ),
+    "what an ExitStack calls": (
+        "from contextlib import ExitStack\nwith ExitStack() as stack:\n    stack.push(lambda *error: True)\n"
+        "    stack.callback(nested)\n    assert False, 'no'"
+    ),
+    "what an AsyncExitStack calls": (
+        "import asyncio\nfrom contextlib import AsyncExitStack\nasync def leave():\n    nested()\n"
+        "async def f():\n    async with AsyncExitStack() as stack:\n        stack.push(lambda *error: True)\n"
+        "        stack.push_async_callback(leave)\n        stack.callback(nested)\n        assert False, 'no'\n"
+        "asyncio.run(f())"
+    ),
+}
+NESTED = {
+    "a second assertion": "assert False, 'second'",
+    "a call of the agent": "agent.goto('x')",
+    "a handler of another error": "\n            try:\n                1 / 0\n            except ZeroDivisionError:\n                pass",
+    "replan": "replan('x')",
+}
+for _place, _fails in WAITING.items():
+    for _what, _does in NESTED.items():
+        ASSERTIONS[f"by a handler around {_what} in {_place}"] = (
+            f"def nested():\n    try:\n        if 1:\n            {_does.lstrip()}\n    except AssertionError:\n        pass\n"
+            f"{_fails}\nagent.goto('x')\nprint('went on')"
+        )
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ASSERTIONS)
 def test_a_failed_assertion_cannot_be_caught(name: str) -> None:
     ran = run(plan(ASSERTIONS[name]))
     assert isinstance(ran.host.failure, AssertionFailure)
     assert ran.host.failure.message.startswith(("no", "(the message itself could not be made"))
-    assert ran.error is ran.host.failure
+    assert isinstance(ran.error, AssertionFailure)
+    assert ran.host.calls == []
     assert ran.output == ""
 
 
@@ -84,6 +164,22 @@ CAUGHT = {
         "try:\n    try:\n        assert False, 'no'\n    except AssertionError as e:\n        raise ValueError('x') from e\n"
         "except ValueError as e:\n    print(e, repr(e.__cause__))"
     ),
+    "and raised again to another handler that names it": (
+        "try:\n    try:\n        assert False, 'no'\n    except AssertionError:\n        raise\n"
+        "except AssertionError as e:\n    print(e)"
+    ),
+    "in a finally": (
+        "try:\n    pass\nfinally:\n    try:\n        assert False, 'no'\n    except AssertionError as e:\n        print(e)"
+    ),
+    "after a function with a finally in the handler of another": (
+        "def f():\n    try:\n        pass\n    finally:\n        print('f')\n"
+        "for i in range(2):\n    try:\n        assert False, i\n    except AssertionError as e:\n        f()\n        print(e)"
+    ),
+    "that an ExitStack gives to a generator": (
+        "from contextlib import contextmanager, ExitStack\n@contextmanager\ndef quiet():\n    try:\n        yield\n"
+        "    except AssertionError as e:\n        print('quiet', e)\n"
+        "with ExitStack() as stack:\n    stack.enter_context(quiet())\n    assert False, 'no'"
+    ),
 }
 
 
@@ -94,6 +190,67 @@ def test_a_handler_that_names_it_catches_a_failed_assertion_as_in_python(name: s
     assert ran.error is None, ran.error
     assert ran.host.failure is None
     assert ran.output == capsys.readouterr().out + run(plan("print(agent.report())")).output
+
+
+CLEANS_UP = {
+    "a finally": "try:\n        assert False, 'no'\n    finally:\n        agent.goto('x')",
+    "a finally with an assertion": "try:\n        assert False, 'no'\n    finally:\n        assert False, 'second'",
+    "a handler of BaseException": "try:\n        assert False, 'no'\n    except BaseException:\n        agent.goto('x')",
+    "an exit": (
+        "class A:\n        def __enter__(self): pass\n        def __exit__(self, *error): agent.goto('x')\n"
+        "    with A():\n        assert False, 'no'"
+    ),
+    "a call by an ExitStack": (
+        "from contextlib import ExitStack\n    with ExitStack() as stack:\n"
+        "        stack.callback(agent.goto, 'x')\n        assert False, 'no'"
+    ),
+    "a generator that the loop drops": (
+        "def g():\n        try:\n            yield 1\n        finally:\n            agent.goto('x')\n"
+        "    for each in g():\n        assert False, 'no'"
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", CLEANS_UP)
+def test_an_assertion_can_be_caught_beyond_code_that_it_passes(name: str) -> None:
+    ran = run(plan(f"try:\n    {CLEANS_UP[name]}\nexcept AssertionError as e:\n    print(e)"))
+    assert ran.error is None, ran.error
+    assert ran.host.failure is None
+    assert ran.output == "no\n"
+    assert ran.host.calls == []
+
+
+EDGES = {
+    "an assertion": ("assert False, 'no'", AssertionFailure),
+    "an assertion with a message to be made": ("assert False, f'{n}'", AssertionFailure),
+    "an assertion in a function": ("fails()", AssertionFailure),
+    "an assertion that is raised again": (
+        "try:\n                assert False\n            except AssertionError:\n                raise",
+        AssertionFailure,
+    ),
+    "replan": ("replan('no')", ReplanRequested),
+}
+
+
+@pytest.mark.parametrize("leave", ["except RecursionError", "except BaseException", "finally"])
+@pytest.mark.parametrize("name", EDGES)
+def test_a_plan_ends_also_where_no_further_call_fits(name: str, leave: str) -> None:
+    end, kind = EDGES[name]
+    for left in range(12):
+        body = (
+            "n = []\ndef fails():\n    assert False, 'no'\ndef deep():\n    try:\n        deep()\n"
+            f"    except RecursionError:\n        n.append(1)\n        if len(n) < {left}:\n            raise\n"
+            f"        try:\n            {end}\n        {leave}:\n            return\ndeep()\nprint('went on')"
+        )
+        ran = run(plan(body))
+        assert type(ran.host.failure) is kind
+        assert ran.output == ""
+
+
+def test_a_class_keeps_no_variable_of_a_guard() -> None:
+    ran = run(plan("class A:\n    try:\n        x = 1\n    finally:\n        y = 2\nprint(sorted(vars(A)))"))
+    assert ran.output == "['__dict__', '__doc__', '__module__', '__weakref__', 'x', 'y']\n"
 
 
 def test_an_assertion_followed_by_an_uncaught_error_is_still_recorded() -> None:
