@@ -162,6 +162,21 @@ _SETTINGS: Final = frozenset(
 """Functions by which a module keeps a setting, which shows in what libraries compute, and a list that it keeps."""
 
 _KEPT_SETTINGS: Final = Ref("cell", (_MODULE, "settings"))
+_SETTERS: Final[Value] = frozenset({_KEPT_SETTINGS, Ref("bound", _KEPT_SETTINGS.key)})
+_ERRORS: Final = Ref("cell", (_MODULE, "errors"))
+"""What any error that the plan meets may carry."""
+
+_ERROR_READERS: Final = frozenset({"exc_info", "exception"})
+"""Functions of ``sys`` that return the error that is being handled."""
+
+_OF_ERRORS: Final = frozenset({"__cause__", "__context__"})
+"""Attributes of an error that are another error."""
+
+_KEEPERS: Final[Mapping[str, Value]] = {
+    **dict.fromkeys(("calendar", "csv", "decimal", "random"), _SETTERS),
+    "sys": _SETTERS | {_ERRORS},
+}
+"""Modules with settings, each with what it may give to code that gets the module itself."""
 
 _REDIRECTORS: Final = frozenset({"redirect_stderr", "redirect_stdout"})
 
@@ -193,10 +208,14 @@ _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__ini
 _GIVERS: Final = ("__new__", "_missing_")
 """Those of them that return the object."""
 
-_OF_CLASSES: Final = frozenset({"__bases__", "__dataclass_fields__", "__mro__"})
-"""Attributes that are containers of what a class has, or of classes."""
+_OF_CLASSES: Final = frozenset(
+    {"__bases__", "__dataclass_fields__", "__defaults__", "__kwdefaults__", "__mro__", "_field_defaults"}
+)
+"""Attributes that are containers of what a class or a function has, or of classes."""
 
-_OF_DEFAULTS: Final = frozenset({"__defaults__", "__kwdefaults__"})
+_OF_WRAPPERS: Final = frozenset({"fdel", "fget", "fset", "func"})
+"""Attributes of a property or the like that are its functions."""
+
 _OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
 _OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
 _ENUMS: Final = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
@@ -373,6 +392,7 @@ class _Interpreter:
         self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
         self.stateful: dict[str, Value] = {}  # names of modules that keep what they are given, and of their members
+        self.keepers: dict[str, Value] = {"random": _SETTERS}  # names of modules with settings
         self.class_keys: set[Any] = set()
         self.library: set[Any] = set()  # the classes whose methods a library may call, as it derives them from its own
         self.enums: set[Any] = set()
@@ -404,6 +424,10 @@ class _Interpreter:
             for function in list(self.functions.values()):
                 if function.node is not self.solution:
                     self._body(function)
+            errors = self.heap[_ERRORS.key][ANY]
+            self.grow(errors, self.seen[0].union(*(function.seen for function in self.functions.values())))
+            for module in _TRACERS:
+                self.grow(self.heap[_MODULE, module][ANY], filter(_is_origin, errors))
             if not self.is_changed:
                 return
         raise TooHard
@@ -677,14 +701,21 @@ class _Interpreter:
             return _UNKNOWN
         if node.id in self.stateful:
             return self.stateful[node.id]
-        return frozenset({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
+        kept = self.keepers.get(node.id, _NOTHING)
+        return kept | ({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
+
+    def _owner(self, node: ast.expr) -> Value:
+        """What stands before a dot. A module there does not give all that it keeps."""
+        held = self.value(node)
+        is_module = isinstance(node, ast.Name) and node.id in self.keepers and not self.is_bound(node.id)
+        return frozenset(atom for atom in held if isinstance(atom, str) or atom is _BUILTIN) if is_module else held
 
     def is_bound(self, name: str) -> bool:
         """Whether the plan binds the name, other than by an import."""
         return name in self.scope.home(name).ever
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        base = self.value(node.value)
+        base = self._owner(node.value)
         self.noted(base)  # an AttributeError has it
         methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
         return self.attribute(base, node.attr) | methods
@@ -696,12 +727,18 @@ class _Interpreter:
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
-        if name.startswith("__"):  # ``__class__``, ``__dict__``
-            found |= self.flat(base) if name in _OF_CLASSES else base
-        if name in _OF_DEFAULTS:
-            found |= self.flat(self.field(frozenset(a for a in base if not isinstance(a, str)), "__defaults__"))
+        if name in _OF_CLASSES:
+            found |= self.flat(base)
+        elif name.startswith("__"):  # ``__class__``, ``__dict__``
+            found |= base
+        if name in _OF_WRAPPERS:
+            found |= {atom for atom in base if _is_function(atom)}
+        if name in _OF_ERRORS:
+            found |= self.flat({_ERRORS})
         if name in _SETTINGS and _BUILTIN in base:
-            found |= {_KEPT_SETTINGS}
+            found |= _SETTERS
+        if name in _ERROR_READERS and _BUILTIN in base and _FLAT not in base:
+            found |= {_ERRORS}
         if self.new and name.startswith("_"):  # ``__name__``, ``_fields``: text that a name is
             found |= {REVISION}
         if self.new and "__getattr__" in self.methods:
@@ -814,7 +851,7 @@ class _Interpreter:
             case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
                 return self.noted(self._builtin(node, name, arguments))
             case ast.Attribute(value=base, attr=name):
-                held = self.value(base)
+                held = self._owner(base)
                 arguments.is_bound = any(isinstance(a, Ref) and a.kind == "cell" and a.key[-1] != "class" for a in held)
                 found = self.call(self.attribute(held, name), node, arguments)
                 if _AGENT in held and name in self.tools:
@@ -1073,7 +1110,7 @@ class _Interpreter:
         if name in _REDIRECTORS:
             self.store(every, ANY, self.printed)
         if name in _SETTINGS:
-            base |= {_KEPT_SETTINGS}
+            base |= _SETTERS
         if any(isinstance(atom, Ref) and atom.kind == "cell" and atom.key[0] == _MODULE for atom in base):
             return self._call_stateful(node, base, arguments)
         if _OBJECT in base and self.library:
@@ -1256,9 +1293,14 @@ class _Interpreter:
         for alias in node.names:
             name = alias.asname or alias.name
             module = alias.name if isinstance(node, ast.Import) else node.module
-            if module in _STATEFUL or alias.name in _SETTINGS:
-                kept = Ref("cell", (_MODULE, module)) if module in _STATEFUL else _KEPT_SETTINGS
-                self.stateful[name] = frozenset({kept})
+            if module in _STATEFUL:
+                self.stateful[name] = frozenset({Ref("cell", (_MODULE, module))})
+            elif isinstance(node, ast.Import) and alias.name in _KEEPERS:
+                self.keepers[name] = _KEEPERS[alias.name]
+            elif alias.name in _SETTINGS:
+                self.stateful[name] = _SETTERS
+            elif module == "sys" and alias.name in _ERROR_READERS:
+                self.stateful[name] = frozenset({_ERRORS})
             if isinstance(node, ast.Import) and module in _PLAIN_HOMES:
                 self.homes.add(name)
             elif name in _PLAIN_BASES | _PLAIN_HOMES and not (module in _PLAIN_HOMES and alias.name == name):
@@ -1495,6 +1537,10 @@ def _is_text(value: Value) -> bool:
 def _is_hook(name: str) -> bool:
     """Whether Python or Enum may call a method of this name at any time."""
     return name.startswith("_") and name.endswith("_") and name not in _MAKERS
+
+
+def _is_origin(atom: str | Ref) -> bool:
+    return isinstance(atom, str)
 
 
 def _is_function(atom: str | Ref) -> bool:
