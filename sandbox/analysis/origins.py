@@ -44,8 +44,8 @@ class Ref(NamedTuple):
     """An atom that is no origin.
 
     A ``cell``; a function of the plan (``fn``), of a container (``bound``, by its cell) or of Python (``builtin``); a
-    tool (``method``), the ``agent``, ``ask_llm`` (``ask``); an object or a class of the plan (``obj``); ``flat``: the
-    parts of the value are in it, mixed.
+    tool (``method``), the ``agent``, ``ask_llm`` (``ask``); an object or a class of the plan (``obj``); an ``error``;
+    ``flat``: the parts of the value are in it, mixed.
     """
 
     kind: str
@@ -56,6 +56,7 @@ Value = frozenset[str | Ref]
 
 _NOTHING: Final[Value] = frozenset()
 _AGENT, _ASK, _OBJECT, _FLAT, _BUILTIN = Ref("agent"), Ref("ask"), Ref("obj"), Ref("flat"), Ref("builtin")
+_ERROR: Final = Ref("error")
 _UNKNOWN: Final[Value] = frozenset({UNKNOWN, _FLAT})
 
 _WRITERS: Final = frozenset(
@@ -144,7 +145,11 @@ _TRACERS: Final = ("logging", "traceback")
 
 _SETTINGS: Final = frozenset(
     {
+        "algorithms_available",
+        "algorithms_guaranteed",
+        "all_tasks",
         "argv",
+        "current_task",
         "field_size_limit",
         "firstweekday",
         "get_dialect",
@@ -159,7 +164,7 @@ _SETTINGS: Final = frozenset(
         "unregister_dialect",
     }
 )
-"""Functions by which a module keeps a setting, which shows in what libraries compute, and a list that it keeps."""
+"""Functions by which a module keeps a setting, which shows in what libraries compute, and containers that it keeps."""
 
 _KEPT_SETTINGS: Final = Ref("cell", (_MODULE, "settings"))
 _SETTERS: Final[Value] = frozenset({_KEPT_SETTINGS, Ref("bound", _KEPT_SETTINGS.key)})
@@ -169,8 +174,11 @@ _ERRORS: Final = Ref("cell", (_MODULE, "errors"))
 _ERROR_READERS: Final = frozenset({"exc_info", "exception"})
 """Functions of ``sys`` that return the error that is being handled."""
 
-_OF_ERRORS: Final = frozenset({"__cause__", "__context__"})
-"""Attributes of an error that are another error."""
+_OF_ERRORS: Final = frozenset({"__cause__", "__context__", "__notes__"})
+"""Attributes of an error that are not its arguments: other errors and notes."""
+
+_READ_NO_NAMES: Final = frozenset({"bool", "id", "isinstance", "issubclass", "print", "repr", "str", "type"})
+"""Functions that get no attribute of an error by a name that they are given."""
 
 _KEEPERS: Final[Mapping[str, Value]] = {
     **dict.fromkeys(("calendar", "csv", "decimal", "random"), _SETTERS),
@@ -179,6 +187,10 @@ _KEEPERS: Final[Mapping[str, Value]] = {
 """Modules with settings, each with what it may give to code that gets the module itself."""
 
 _REDIRECTORS: Final = frozenset({"redirect_stderr", "redirect_stdout"})
+
+_BUILTIN_ERRORS: Final = frozenset(
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+)
 
 _PLAIN_BASES: Final = frozenset(
     {"object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
@@ -193,10 +205,8 @@ _PLAIN_BASES: Final = frozenset(
         "tuple",
         "set",
         "frozenset",
-        "Exception",
-        "BaseException",
     }
-    | {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)}
+    | _BUILTIN_ERRORS
 )
 """Classes that call no method of a class derived from them but those with names of Python."""
 
@@ -213,8 +223,8 @@ _OF_CLASSES: Final = frozenset(
 )
 """Attributes that are containers of what a class or a function has, or of classes."""
 
-_OF_WRAPPERS: Final = frozenset({"fdel", "fget", "fset", "func"})
-"""Attributes of a property or the like that are its functions."""
+_OF_WRAPPERS: Final = frozenset({"fdel", "fget", "fset", "func", "registry"})
+"""Attributes of a property or the like that are its functions, or hold them."""
 
 _OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
 _OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
@@ -687,7 +697,8 @@ class _Interpreter:
         return way(self, node) if way else self._mixed(node)
 
     def _mixed(self, node: ast.AST) -> Value:
-        return self.computed(*(self.value(child) for child in ast.iter_child_nodes(node) if _is_code(child)))
+        made = self.computed(*(self.value(child) for child in ast.iter_child_nodes(node) if _is_code(child)))
+        return made if _OBJECT in made else made - {_ERROR}
 
     def _constant(self, node: ast.Constant) -> Value:
         return _NOTHING if not self.new or self.known.has_constant(node.value) else frozenset({REVISION})
@@ -701,7 +712,7 @@ class _Interpreter:
             return _UNKNOWN
         if node.id in self.stateful:
             return self.stateful[node.id]
-        kept = self.keepers.get(node.id, _NOTHING)
+        kept = self.keepers.get(node.id, _NOTHING) | ({_ERROR} if node.id in _BUILTIN_ERRORS else _NOTHING)
         return kept | ({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
 
     def _owner(self, node: ast.expr) -> Value:
@@ -735,6 +746,8 @@ class _Interpreter:
             found |= {atom for atom in base if _is_function(atom)}
         if name in _OF_ERRORS:
             found |= self.flat({_ERRORS})
+        if name == "args":
+            found -= {_ERROR}
         if name in _SETTINGS and _BUILTIN in base:
             found |= _SETTERS
         if name in _ERROR_READERS and _BUILTIN in base and _FLAT not in base:
@@ -882,15 +895,18 @@ class _Interpreter:
                 cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
                 self.store(cell, ANY, arguments.every | self.elements(arguments.every))
                 self._write_out(cell, arguments, frozenset({_FLAT}))
-                found |= self._unfollowed(node, arguments, cell)
+                found |= self._unfollowed(node, arguments, cell, reads=not cell)
         if _AGENT in function:  # ``attrgetter("send")(agent)(x)``
             found |= self._call_tool(ANY, node, arguments, mixed)
         if _OBJECT in function:
             found |= self._hooks({*function, *arguments.every})
         return frozenset(found)
 
-    def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
-        """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
+    def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value, reads: bool = True) -> Value:
+        """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it.
+
+        ``reads``: whether it may get attributes by names that it is given, as ``attrgetter`` does.
+        """
         called = self._call_given(node, arguments, more=more)
         if _AGENT in self.flat(arguments.every):  # ``methodcaller("send", x)(agent)``
             self._call_tool(ANY, node, arguments, self.flat(arguments.every, *more))
@@ -898,7 +914,10 @@ class _Interpreter:
             self.store(held, ANY, arguments.every - held)
             self.move(held)
         made = self._classes_of_dicts(arguments)
-        return self.computed(arguments.every, called, self._settings(), *more, made) | self.cell(node, {}) | {_FLAT}
+        found = self.computed(arguments.every, called, self._settings(), *more, made) | self.cell(node, {}) | {_FLAT}
+        if not reads:
+            return found - {_ERROR}
+        return found.union(filter(_is_origin, self.flat({_ERRORS}))) if _ERROR in found else found
 
     def _classes_of_dicts(self, arguments: _Arguments) -> Value:
         """An object, if a dict among the arguments holds special methods: ``type(name, (), methods)`` makes a class."""
@@ -930,7 +949,7 @@ class _Interpreter:
         self.store(inside, ANY, arguments.every)
         called = self._call_assigned(inside)
         given = self._call_given(node, _Arguments.of([inside]))
-        self.grow(self.printed, inside | self._raised(set()))
+        self.grow(self.printed, (inside | self._raised(set())) - {_ERROR})
         return self._unfollowed(node, arguments, inside, frozenset(called), given)
 
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
@@ -1019,7 +1038,7 @@ class _Interpreter:
             for held in (*arguments.positional, *arguments.named.values()):  # ``methodcaller("append", x)(xs)``
                 self.store(held, ANY, called - {_FLAT, _BUILTIN})
             return self._unfollowed(node, arguments, called)
-        found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
+        found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT} | (called & {_ERROR})
         arguments.is_bound = True
         for name in _MAKERS:
             known = {Ref("fn", _place(function.node)) for function in self.methods.get(name, ())}
@@ -1067,13 +1086,18 @@ class _Interpreter:
             return items | own | self._settings()
         if name in ("enumerate", "zip"):
             return self._pairs(node, name, arguments)
-        return self._unfollowed(node, arguments)
+        if name in _BUILTIN_ERRORS:
+            return self._unfollowed(node, arguments, reads=False) | {_ERROR}
+        return self._unfollowed(node, arguments, reads=name not in _READ_NO_NAMES)
 
     def _getattr(self, node: ast.Call, arguments: _Arguments) -> Value:
         base, name = arguments.positional[0], _constant_field(node.args[1])
         if name is not None:
             return self.attribute(base, name).union(*arguments.positional[2:])
-        return self.flat(arguments.every) | ({Ref("method", ANY), _FLAT} if _AGENT in base else _NOTHING)
+        found = self.flat(arguments.every)
+        if _ERROR in found:  # ``__context__``
+            found |= self.flat({_ERRORS})
+        return found | ({Ref("method", ANY), _FLAT} if _AGENT in base else _NOTHING)
 
     def _pairs(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
         columns = [self.elements(held) for held in arguments.positional]
@@ -1120,6 +1144,10 @@ class _Interpreter:
             self._write_out(base, arguments, frozenset({_FLAT} if name == "readinto" else {_FLAT, _BUILTIN}))
         if _OBJECT not in base and name not in _READERS:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
+        if name == "exception" or "return_exceptions" in arguments.named:  # of a Future, of ``gather``
+            return self._unfollowed(node, arguments, base) | {_ERROR}
+        if name == "format" and _names_nothing_private(node.func):
+            return self._unfollowed(node, arguments, reads=False)
         if name == "register":
             return self._unfollowed(node, arguments, base) | {
                 Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind == "fn"
@@ -1405,7 +1433,7 @@ class _Interpreter:
                 self.scope.now = _joined([start, passed])
                 with self._under(handler, seen):
                     if handler.name:
-                        self.set_name(handler.name, seen)
+                        self.set_name(handler.name, seen | {_ERROR})
                     self.block(handler.body)
                 ends.append(self.scope.now)
         self.scope.now = _joined([*ends, *([start, every] if node.finalbody else ())])
@@ -1423,7 +1451,7 @@ class _Interpreter:
                     self.bind(item.optional_vars, held | hooks | self.elements(held))
             self.block(node.body)
         seen = self._raised(self.seen.pop())
-        self.store(entered, ANY, seen)
+        self.store(entered, ANY, seen - {_ERROR})
         self._call_exits(seen)
         self.scope.now = _joined([before, passed, self.scope.now])
 
@@ -1431,7 +1459,7 @@ class _Interpreter:
         """The ends of contexts are called with what was raised inside of them."""
         for name in ("__exit__", "__aexit__"):
             for function in self.methods.get(name, ()):
-                self.give_all(function, seen)
+                self.give_all(function, seen | {_ERROR})
 
     def _match(self, node: ast.Match) -> None:
         subject = self.value(node.subject)
@@ -1531,7 +1559,15 @@ def _heap_key(atom: Ref) -> Any:
 
 def _is_text(value: Value) -> bool:
     """Whether a value has no origin and no parts that are known: it may be a text of the plan."""
-    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "obj") for atom in value)
+    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "error", "obj") for atom in value)
+
+
+def _names_nothing_private(method: ast.expr) -> bool:
+    """Whether it is a method of a constant text that has no name such as ``__context__``."""
+    match method:
+        case ast.Attribute(value=ast.Constant(value=str(text))):
+            return "__" not in text
+    return False
 
 
 def _is_hook(name: str) -> bool:
