@@ -181,7 +181,7 @@ _READ_NO_NAMES: Final = frozenset({"bool", "id", "isinstance", "issubclass", "pr
 """Functions that get no attribute of an error by a name that they are given."""
 
 _KEEPERS: Final[Mapping[str, Value]] = {
-    **dict.fromkeys(("calendar", "csv", "decimal", "random"), _SETTERS),
+    **dict.fromkeys(("asyncio", "calendar", "csv", "decimal", "hashlib", "random"), _SETTERS),
     "sys": _SETTERS | {_ERRORS},
 }
 """Modules with settings, each with what it may give to code that gets the module itself."""
@@ -226,6 +226,7 @@ _OF_CLASSES: Final = frozenset(
 _OF_WRAPPERS: Final = frozenset({"fdel", "fget", "fset", "func", "registry"})
 """Attributes of a property or the like that are its functions, or hold them."""
 
+_DISPLAYS: Final = frozenset({"Dict", "DictComp", "List", "ListComp", "Set", "SetComp", "Tuple"})
 _OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
 _OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
 _ENUMS: Final = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
@@ -402,7 +403,7 @@ class _Interpreter:
         self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
         self.stateful: dict[str, Value] = {}  # names of modules that keep what they are given, and of their members
-        self.keepers: dict[str, Value] = {"random": _SETTERS}  # names of modules with settings
+        self.keepers: dict[str, Value] = dict.fromkeys(("asyncio", "random"), _SETTERS)  # names of modules with settings
         self.class_keys: set[Any] = set()
         self.library: set[Any] = set()  # the classes whose methods a library may call, as it derives them from its own
         self.enums: set[Any] = set()
@@ -729,12 +730,14 @@ class _Interpreter:
         base = self._owner(node.value)
         self.noted(base)  # an AttributeError has it
         methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
+        if not methods and _AGENT not in base:  # ``", ".join``
+            methods.add(_BUILTIN)
         return self.attribute(base, node.attr) | methods
 
     def attribute(self, base: Value, name: str) -> Value:
         """What an attribute of a value can be."""
         found: Value = frozenset(_some_part(a) for a in base if isinstance(a, str))
-        found |= self.field(frozenset(a for a in base if not isinstance(a, str)), name)
+        found |= self.field(frozenset(a for a in base if not (isinstance(a, str) or _is_display(a))), name)
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
@@ -746,8 +749,6 @@ class _Interpreter:
             found |= {atom for atom in base if _is_function(atom)}
         if name in _OF_ERRORS:
             found |= self.flat({_ERRORS})
-        if name == "args":
-            found -= {_ERROR}
         if name in _SETTINGS and _BUILTIN in base:
             found |= _SETTERS
         if name in _ERROR_READERS and _BUILTIN in base and _FLAT not in base:
@@ -908,6 +909,8 @@ class _Interpreter:
         ``reads``: whether it may get attributes by names that it is given, as ``attrgetter`` does.
         """
         called = self._call_given(node, arguments, more=more)
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) == "create_task":
+            self.store({_KEPT_SETTINGS}, ANY, arguments.named.get("name", _NOTHING))
         if _AGENT in self.flat(arguments.every):  # ``methodcaller("send", x)(agent)``
             self._call_tool(ANY, node, arguments, self.flat(arguments.every, *more))
         for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
@@ -1135,6 +1138,8 @@ class _Interpreter:
             self.store(every, ANY, self.printed)
         if name in _SETTINGS:
             base |= _SETTERS
+        if name == "set_name" and name not in self.methods:  # of a task
+            self.store({_KEPT_SETTINGS}, ANY, every)
         if any(isinstance(atom, Ref) and atom.kind == "cell" and atom.key[0] == _MODULE for atom in base):
             return self._call_stateful(node, base, arguments)
         if _OBJECT in base and self.library:
@@ -1591,6 +1596,11 @@ def _is_called_later(atom: str | Ref) -> bool:
 def _is_made_elsewhere(atom: str | Ref) -> bool:
     """Whether a cell is what a function returned that is not the plan's own, or what was kept from a run before."""
     return isinstance(atom, Ref) and atom.kind == "cell" and ("Call" in atom.key or "kept" in atom.key)
+
+
+def _is_display(atom: Ref) -> bool:
+    """Whether a cell is a list, a set or a dict that the plan's text shows: no attribute of it is an element."""
+    return atom.kind == "cell" and len(atom.key) == 4 and atom.key[2] in _DISPLAYS
 
 
 def _is_code(node: ast.AST) -> bool:
