@@ -45,7 +45,7 @@ class Ref(NamedTuple):
 
     A ``cell``; a function of the plan (``fn``), of a container (``bound``, by its cell) or of Python (``builtin``); a
     tool (``method``), the ``agent``, ``ask_llm`` (``ask``); an object or a class of the plan (``obj``); an ``error``;
-    ``flat``: the parts of the value are in it, mixed.
+    what gets attributes by names (``getter``); ``flat``: the parts of the value are in it, mixed.
     """
 
     kind: str
@@ -56,7 +56,7 @@ Value = frozenset[str | Ref]
 
 _NOTHING: Final[Value] = frozenset()
 _AGENT, _ASK, _OBJECT, _FLAT, _BUILTIN = Ref("agent"), Ref("ask"), Ref("obj"), Ref("flat"), Ref("builtin")
-_ERROR: Final = Ref("error")
+_ERROR, _GETTER = Ref("error"), Ref("getter")
 _UNKNOWN: Final[Value] = frozenset({UNKNOWN, _FLAT})
 
 _WRITERS: Final = frozenset(
@@ -177,8 +177,9 @@ _ERROR_READERS: Final = frozenset({"exc_info", "exception"})
 _OF_ERRORS: Final = frozenset({"__cause__", "__context__", "__notes__"})
 """Attributes of an error that are not its arguments: other errors and notes."""
 
-_READ_NO_NAMES: Final = frozenset({"bool", "id", "isinstance", "issubclass", "print", "repr", "str", "type"})
-"""Functions that get no attribute of an error by a name that they are given."""
+_GETTERS: Final = frozenset({"attrgetter", "getattr", "methodcaller"})
+_FORMATTERS: Final = frozenset({"format", "format_map", "vformat"})
+"""Functions and methods that get attributes by names that they are given."""
 
 _KEEPERS: Final[Mapping[str, Value]] = {
     **dict.fromkeys(("asyncio", "calendar", "csv", "decimal", "hashlib", "random"), _SETTERS),
@@ -226,7 +227,6 @@ _OF_CLASSES: Final = frozenset(
 _OF_WRAPPERS: Final = frozenset({"fdel", "fget", "fset", "func", "registry"})
 """Attributes of a property or the like that are its functions, or hold them."""
 
-_DISPLAYS: Final = frozenset({"Dict", "DictComp", "List", "ListComp", "Set", "SetComp", "Tuple"})
 _OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
 _OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
 _ENUMS: Final = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
@@ -435,10 +435,8 @@ class _Interpreter:
             for function in list(self.functions.values()):
                 if function.node is not self.solution:
                     self._body(function)
-            errors = self.heap[_ERRORS.key][ANY]
-            self.grow(errors, self.seen[0].union(*(function.seen for function in self.functions.values())))
-            for module in _TRACERS:
-                self.grow(self.heap[_MODULE, module][ANY], filter(_is_origin, errors))
+            seen = self.seen[0].union(*(function.seen for function in self.functions.values()))
+            self.grow(self.heap[_ERRORS.key][ANY], seen)
             if not self.is_changed:
                 return
         raise TooHard
@@ -698,8 +696,7 @@ class _Interpreter:
         return way(self, node) if way else self._mixed(node)
 
     def _mixed(self, node: ast.AST) -> Value:
-        made = self.computed(*(self.value(child) for child in ast.iter_child_nodes(node) if _is_code(child)))
-        return made if _OBJECT in made else made - {_ERROR}
+        return self.computed(*(self.value(child) for child in ast.iter_child_nodes(node) if _is_code(child)))
 
     def _constant(self, node: ast.Constant) -> Value:
         return _NOTHING if not self.new or self.known.has_constant(node.value) else frozenset({REVISION})
@@ -714,6 +711,7 @@ class _Interpreter:
         if node.id in self.stateful:
             return self.stateful[node.id]
         kept = self.keepers.get(node.id, _NOTHING) | ({_ERROR} if node.id in _BUILTIN_ERRORS else _NOTHING)
+        kept |= {_GETTER} if node.id in _GETTERS else _NOTHING
         return kept | ({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
 
     def _owner(self, node: ast.expr) -> Value:
@@ -731,13 +729,13 @@ class _Interpreter:
         self.noted(base)  # an AttributeError has it
         methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
         if not methods and _AGENT not in base:  # ``", ".join``
-            methods.add(_BUILTIN)
+            methods |= {_BUILTIN, _GETTER} if node.attr in _FORMATTERS else {_BUILTIN}
         return self.attribute(base, node.attr) | methods
 
     def attribute(self, base: Value, name: str) -> Value:
         """What an attribute of a value can be."""
         found: Value = frozenset(_some_part(a) for a in base if isinstance(a, str))
-        found |= self.field(frozenset(a for a in base if not (isinstance(a, str) or _is_display(a))), name)
+        found |= self.field(frozenset(a for a in base if not isinstance(a, str)), name)
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
@@ -749,6 +747,8 @@ class _Interpreter:
             found |= {atom for atom in base if _is_function(atom)}
         if name in _OF_ERRORS:
             found |= self.flat({_ERRORS})
+        if name in _GETTERS and _BUILTIN in base:
+            found |= {_GETTER}
         if name in _SETTINGS and _BUILTIN in base:
             found |= _SETTERS
         if name in _ERROR_READERS and _BUILTIN in base and _FLAT not in base:
@@ -896,18 +896,15 @@ class _Interpreter:
                 cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
                 self.store(cell, ANY, arguments.every | self.elements(arguments.every))
                 self._write_out(cell, arguments, frozenset({_FLAT}))
-                found |= self._unfollowed(node, arguments, cell, reads=not cell)
+                found |= self._unfollowed(node, arguments, cell, function & {_GETTER})
         if _AGENT in function:  # ``attrgetter("send")(agent)(x)``
             found |= self._call_tool(ANY, node, arguments, mixed)
         if _OBJECT in function:
             found |= self._hooks({*function, *arguments.every})
         return frozenset(found)
 
-    def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value, reads: bool = True) -> Value:
-        """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it.
-
-        ``reads``: whether it may get attributes by names that it is given, as ``attrgetter`` does.
-        """
+    def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
+        """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
         called = self._call_given(node, arguments, more=more)
         if getattr(node.func, "attr", getattr(node.func, "id", "")) == "create_task":
             self.store({_KEPT_SETTINGS}, ANY, arguments.named.get("name", _NOTHING))
@@ -918,9 +915,9 @@ class _Interpreter:
             self.move(held)
         made = self._classes_of_dicts(arguments)
         found = self.computed(arguments.every, called, self._settings(), *more, made) | self.cell(node, {}) | {_FLAT}
-        if not reads:
-            return found - {_ERROR}
-        return found.union(filter(_is_origin, self.flat({_ERRORS}))) if _ERROR in found else found
+        if "return_exceptions" in arguments.named:
+            found |= {_ERROR}
+        return found | self.flat({_ERRORS}) if {_ERROR, _GETTER} <= found else found  # ``attrgetter("__context__")``
 
     def _classes_of_dicts(self, arguments: _Arguments) -> Value:
         """An object, if a dict among the arguments holds special methods: ``type(name, (), methods)`` makes a class."""
@@ -952,7 +949,7 @@ class _Interpreter:
         self.store(inside, ANY, arguments.every)
         called = self._call_assigned(inside)
         given = self._call_given(node, _Arguments.of([inside]))
-        self.grow(self.printed, (inside | self._raised(set())) - {_ERROR})
+        self.grow(self.printed, inside | self._raised(set()))
         return self._unfollowed(node, arguments, inside, frozenset(called), given)
 
     def _call_function(self, function: _Function, arguments: _Arguments, mixed: Value) -> set[str | Ref]:
@@ -1089,9 +1086,8 @@ class _Interpreter:
             return items | own | self._settings()
         if name in ("enumerate", "zip"):
             return self._pairs(node, name, arguments)
-        if name in _BUILTIN_ERRORS:
-            return self._unfollowed(node, arguments, reads=False) | {_ERROR}
-        return self._unfollowed(node, arguments, reads=name not in _READ_NO_NAMES)
+        own = {_ERROR} if name in _BUILTIN_ERRORS else {_GETTER} if name in _GETTERS else _NOTHING
+        return self._unfollowed(node, arguments) | own
 
     def _getattr(self, node: ast.Call, arguments: _Arguments) -> Value:
         base, name = arguments.positional[0], _constant_field(node.args[1])
@@ -1149,10 +1145,10 @@ class _Interpreter:
             self._write_out(base, arguments, frozenset({_FLAT} if name == "readinto" else {_FLAT, _BUILTIN}))
         if _OBJECT not in base and name not in _READERS:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
-        if name == "exception" or "return_exceptions" in arguments.named:  # of a Future, of ``gather``
+        if name == "exception":  # of a Future
             return self._unfollowed(node, arguments, base) | {_ERROR}
-        if name == "format" and _names_nothing_private(node.func):
-            return self._unfollowed(node, arguments, reads=False)
+        if name in _FORMATTERS and not _names_nothing_private(node.func):
+            return self._unfollowed(node, arguments, base, frozenset({_GETTER}))
         if name == "register":
             return self._unfollowed(node, arguments, base) | {
                 Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind == "fn"
@@ -1456,7 +1452,7 @@ class _Interpreter:
                     self.bind(item.optional_vars, held | hooks | self.elements(held))
             self.block(node.body)
         seen = self._raised(self.seen.pop())
-        self.store(entered, ANY, seen - {_ERROR})
+        self.store(entered, ANY, seen)
         self._call_exits(seen)
         self.scope.now = _joined([before, passed, self.scope.now])
 
@@ -1564,7 +1560,7 @@ def _heap_key(atom: Ref) -> Any:
 
 def _is_text(value: Value) -> bool:
     """Whether a value has no origin and no parts that are known: it may be a text of the plan."""
-    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "error", "obj") for atom in value)
+    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "error", "getter", "obj") for atom in value)
 
 
 def _names_nothing_private(method: ast.expr) -> bool:
@@ -1580,10 +1576,6 @@ def _is_hook(name: str) -> bool:
     return name.startswith("_") and name.endswith("_") and name not in _MAKERS
 
 
-def _is_origin(atom: str | Ref) -> bool:
-    return isinstance(atom, str)
-
-
 def _is_function(atom: str | Ref) -> bool:
     return isinstance(atom, Ref) and atom.kind == "fn"
 
@@ -1596,11 +1588,6 @@ def _is_called_later(atom: str | Ref) -> bool:
 def _is_made_elsewhere(atom: str | Ref) -> bool:
     """Whether a cell is what a function returned that is not the plan's own, or what was kept from a run before."""
     return isinstance(atom, Ref) and atom.kind == "cell" and ("Call" in atom.key or "kept" in atom.key)
-
-
-def _is_display(atom: Ref) -> bool:
-    """Whether a cell is a list, a set or a dict that the plan's text shows: no attribute of it is an element."""
-    return atom.kind == "cell" and len(atom.key) == 4 and atom.key[2] in _DISPLAYS
 
 
 def _is_code(node: ast.AST) -> bool:
