@@ -17,7 +17,7 @@ import ast
 import builtins
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -613,9 +613,11 @@ class _Interpreter:
                     found |= self._call_any(held, given, key[0])
         return found
 
-    def _call_any(self, functions: Iterable[str | Ref], given: Iterable[str | Ref], line: int) -> set[str | Ref]:
+    def _call_any(self, functions: Collection[str | Ref], given: Iterable[str | Ref], line: int) -> set[str | Ref]:
         """What these functions return, each called with these atoms. Tools among them get them wherever they stand."""
         found: set[str | Ref] = set()
+        if _GETTER in functions and _ERROR in {*given}:
+            found.add(_ERRORS)
         for kind, key in [(atom.kind, atom.key) for atom in functions if isinstance(atom, Ref)]:
             if kind == "fn":
                 self.give_all(self.functions[key], given)
@@ -729,7 +731,9 @@ class _Interpreter:
         self.noted(base)  # an AttributeError has it
         methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
         if not methods and _AGENT not in base:  # ``", ".join``
-            methods |= {_BUILTIN, _GETTER} if node.attr in _FORMATTERS else {_BUILTIN}
+            methods.add(_BUILTIN)
+        if node.attr in _FORMATTERS:
+            methods.add(_GETTER)
         return self.attribute(base, node.attr) | methods
 
     def attribute(self, base: Value, name: str) -> Value:
@@ -860,7 +864,7 @@ class _Interpreter:
         match node.func:
             case ast.Name(id=name) if name in self.stateful and not self.is_bound(name):
                 return self.noted(self._call_stateful(node, self.stateful[name], arguments))
-            case ast.Name(id=name) if name in self.imported and not self.is_bound(name):
+            case ast.Name(id=name) if (name in self.imported or name in self.keepers) and not self.is_bound(name):
                 return self.noted(self._unfollowed(node, arguments, self.value(node.func)))
             case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
                 return self.noted(self._builtin(node, name, arguments))
@@ -1329,7 +1333,7 @@ class _Interpreter:
             elif alias.name in _SETTINGS:
                 self.stateful[name] = _SETTERS
             elif module == "sys" and alias.name in _ERROR_READERS:
-                self.stateful[name] = frozenset({_ERRORS})
+                self.keepers[name] = frozenset({_ERRORS})
             if isinstance(node, ast.Import) and module in _PLAIN_HOMES:
                 self.homes.add(name)
             elif name in _PLAIN_BASES | _PLAIN_HOMES and not (module in _PLAIN_HOMES and alias.name == name):
@@ -1415,7 +1419,7 @@ class _Interpreter:
 
     def _raised(self, seen: set[str | Ref]) -> Value:
         """What an exception that was raised in a block may carry."""
-        return self.flat(seen, *(self.functions[key].seen for key in self.late))
+        return self.flat(seen, *(self.functions[key].seen for key in self.late)) | {_ERROR}
 
     def _try(self, node: ast.Try | ast.TryStar) -> None:
         start = dict(self.scope.now)
@@ -1434,7 +1438,7 @@ class _Interpreter:
                 self.scope.now = _joined([start, passed])
                 with self._under(handler, seen):
                     if handler.name:
-                        self.set_name(handler.name, seen | {_ERROR})
+                        self.set_name(handler.name, seen)
                     self.block(handler.body)
                 ends.append(self.scope.now)
         self.scope.now = _joined([*ends, *([start, every] if node.finalbody else ())])
