@@ -195,18 +195,7 @@ _BUILTIN_ERRORS: Final = frozenset(
 
 _PLAIN_BASES: Final = frozenset(
     {"object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
-    | {
-        "str",
-        "bytes",
-        "int",
-        "float",
-        "complex",
-        "list",
-        "dict",
-        "tuple",
-        "set",
-        "frozenset",
-    }
+    | {"str", "bytes", "int", "float", "complex", "list", "dict", "tuple", "set", "frozenset"}
     | _BUILTIN_ERRORS
 )
 """Classes that call no method of a class derived from them but those with names of Python."""
@@ -403,7 +392,9 @@ class _Interpreter:
         self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
         self.stateful: dict[str, Value] = {}  # names of modules that keep what they are given, and of their members
-        self.keepers: dict[str, Value] = dict.fromkeys(("asyncio", "random"), _SETTERS)  # names of modules with settings
+        self.keepers: dict[str, Value] = dict.fromkeys(
+            ("asyncio", "random"), _SETTERS
+        )  # names of modules with settings
         self.class_keys: set[Any] = set()
         self.library: set[Any] = set()  # the classes whose methods a library may call, as it derives them from its own
         self.enums: set[Any] = set()
@@ -871,7 +862,10 @@ class _Interpreter:
             case ast.Attribute(value=base, attr=name):
                 held = self._owner(base)
                 arguments.is_bound = any(isinstance(a, Ref) and a.kind == "cell" and a.key[-1] != "class" for a in held)
-                found = self.call(self.attribute(held, name), node, arguments)
+                function = self.attribute(held, name)
+                if _are_public_names(node.args):  # ``operator.attrgetter("email")``
+                    function -= {_GETTER}
+                found = self.call(function, node, arguments)
                 if _AGENT in held and name in self.tools:
                     return self.noted(found)
                 return self.noted(found | self._method(node, held, name, arguments))
@@ -1090,8 +1084,9 @@ class _Interpreter:
             return items | own | self._settings()
         if name in ("enumerate", "zip"):
             return self._pairs(node, name, arguments)
-        own = {_ERROR} if name in _BUILTIN_ERRORS else {_GETTER} if name in _GETTERS else _NOTHING
-        return self._unfollowed(node, arguments) | own
+        is_getter = name in _GETTERS and not _are_public_names(node.args)
+        kinds = ((_ERROR, name in _BUILTIN_ERRORS), (_GETTER, is_getter))
+        return self._unfollowed(node, arguments).union(kind for kind, holds in kinds if holds)
 
     def _getattr(self, node: ast.Call, arguments: _Arguments) -> Value:
         base, name = arguments.positional[0], _constant_field(node.args[1])
@@ -1151,7 +1146,7 @@ class _Interpreter:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
         if name == "exception":  # of a Future
             return self._unfollowed(node, arguments, base) | {_ERROR}
-        if name in _FORMATTERS and not _names_nothing_private(node.func):
+        if name in _FORMATTERS and not _are_public_names([getattr(node.func, "value", None)]):
             return self._unfollowed(node, arguments, base, frozenset({_GETTER}))
         if name == "register":
             return self._unfollowed(node, arguments, base) | {
@@ -1567,12 +1562,11 @@ def _is_text(value: Value) -> bool:
     return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "error", "getter", "obj") for atom in value)
 
 
-def _names_nothing_private(method: ast.expr) -> bool:
-    """Whether it is a method of a constant text that has no name such as ``__context__``."""
-    match method:
-        case ast.Attribute(value=ast.Constant(value=str(text))):
-            return "__" not in text
-    return False
+def _are_public_names(texts: Iterable[ast.AST | None]) -> bool:
+    """Whether these are constant texts without a name such as ``__context__``."""
+    return all(
+        isinstance(text, ast.Constant) and isinstance(text.value, str) and "__" not in text.value for text in texts
+    )
 
 
 def _is_hook(name: str) -> bool:
