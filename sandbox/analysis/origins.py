@@ -17,7 +17,7 @@ import ast
 import builtins
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -44,8 +44,8 @@ class Ref(NamedTuple):
     """An atom that is no origin.
 
     A ``cell``; a function of the plan (``fn``), of a container (``bound``, by its cell) or of Python (``builtin``); a
-    tool (``method``), the ``agent``, ``ask_llm`` (``ask``); an object or a class of the plan (``obj``); ``flat``: the
-    parts of the value are in it, mixed.
+    tool (``method``), the ``agent``, ``ask_llm`` (``ask``); an object or a class of the plan (``obj``); an ``error``;
+    what gets attributes by names (``getter``); ``flat``: the parts of the value are in it, mixed.
     """
 
     kind: str
@@ -56,6 +56,7 @@ Value = frozenset[str | Ref]
 
 _NOTHING: Final[Value] = frozenset()
 _AGENT, _ASK, _OBJECT, _FLAT, _BUILTIN = Ref("agent"), Ref("ask"), Ref("obj"), Ref("flat"), Ref("builtin")
+_ERROR, _GETTER = Ref("error"), Ref("getter")
 _UNKNOWN: Final[Value] = frozenset({UNKNOWN, _FLAT})
 
 _WRITERS: Final = frozenset(
@@ -144,7 +145,11 @@ _TRACERS: Final = ("logging", "traceback")
 
 _SETTINGS: Final = frozenset(
     {
+        "algorithms_available",
+        "algorithms_guaranteed",
+        "all_tasks",
         "argv",
+        "current_task",
         "field_size_limit",
         "firstweekday",
         "get_dialect",
@@ -159,29 +164,39 @@ _SETTINGS: Final = frozenset(
         "unregister_dialect",
     }
 )
-"""Functions by which a module keeps a setting, which shows in what libraries compute, and a list that it keeps."""
+"""Functions by which a module keeps a setting, which shows in what libraries compute, and containers that it keeps."""
 
 _KEPT_SETTINGS: Final = Ref("cell", (_MODULE, "settings"))
+_SETTERS: Final[Value] = frozenset({_KEPT_SETTINGS, Ref("bound", _KEPT_SETTINGS.key)})
+_ERRORS: Final = Ref("cell", (_MODULE, "errors"))
+"""What any error that the plan meets may carry."""
+
+_ERROR_READERS: Final = frozenset({"exc_info", "exception"})
+"""Functions of ``sys`` that return the error that is being handled."""
+
+_OF_ERRORS: Final = frozenset({"__cause__", "__context__", "__notes__"})
+"""Attributes of an error that are not its arguments: other errors and notes."""
+
+_GETTERS: Final = frozenset({"attrgetter", "getattr", "methodcaller"})
+_FORMATTERS: Final = frozenset({"format", "format_map", "vformat"})
+"""Functions and methods that get attributes by names that they are given."""
+
+_KEEPERS: Final[Mapping[str, Value]] = {
+    **dict.fromkeys(("asyncio", "calendar", "csv", "decimal", "hashlib", "random"), _SETTERS),
+    "sys": _SETTERS | {_ERRORS},
+}
+"""Modules with settings, each with what it may give to code that gets the module itself."""
 
 _REDIRECTORS: Final = frozenset({"redirect_stderr", "redirect_stdout"})
 
+_BUILTIN_ERRORS: Final = frozenset(
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+)
+
 _PLAIN_BASES: Final = frozenset(
     {"object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
-    | {
-        "str",
-        "bytes",
-        "int",
-        "float",
-        "complex",
-        "list",
-        "dict",
-        "tuple",
-        "set",
-        "frozenset",
-        "Exception",
-        "BaseException",
-    }
-    | {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)}
+    | {"str", "bytes", "int", "float", "complex", "list", "dict", "tuple", "set", "frozenset"}
+    | _BUILTIN_ERRORS
 )
 """Classes that call no method of a class derived from them but those with names of Python."""
 
@@ -193,10 +208,14 @@ _MAKERS: Final = ("__init__", "__new__", "__post_init__", "__set_name__", "__ini
 _GIVERS: Final = ("__new__", "_missing_")
 """Those of them that return the object."""
 
-_OF_CLASSES: Final = frozenset({"__bases__", "__dataclass_fields__", "__mro__"})
-"""Attributes that are containers of what a class has, or of classes."""
+_OF_CLASSES: Final = frozenset(
+    {"__bases__", "__dataclass_fields__", "__defaults__", "__kwdefaults__", "__mro__", "_field_defaults"}
+)
+"""Attributes that are containers of what a class or a function has, or of classes."""
 
-_OF_DEFAULTS: Final = frozenset({"__defaults__", "__kwdefaults__"})
+_OF_WRAPPERS: Final = frozenset({"fdel", "fget", "fset", "func", "registry"})
+"""Attributes of a property or the like that are its functions, or hold them."""
+
 _OF_MAPPINGS: Final = frozenset({"get", "items", "keys"})
 _OF_GENERATORS: Final = frozenset({"close", "send", "throw"})
 _ENUMS: Final = frozenset({"Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"})
@@ -373,6 +392,9 @@ class _Interpreter:
         self.loose: set[str] = set()  # tools that are called by another name, so perhaps at another line
         self.printed: set[str | Ref] = set()
         self.stateful: dict[str, Value] = {}  # names of modules that keep what they are given, and of their members
+        self.keepers: dict[str, Value] = dict.fromkeys(
+            ("asyncio", "random"), _SETTERS
+        )  # names of modules with settings
         self.class_keys: set[Any] = set()
         self.library: set[Any] = set()  # the classes whose methods a library may call, as it derives them from its own
         self.enums: set[Any] = set()
@@ -404,6 +426,8 @@ class _Interpreter:
             for function in list(self.functions.values()):
                 if function.node is not self.solution:
                     self._body(function)
+            seen = self.seen[0].union(*(function.seen for function in self.functions.values()))
+            self.grow(self.heap[_ERRORS.key][ANY], seen)
             if not self.is_changed:
                 return
         raise TooHard
@@ -580,9 +604,11 @@ class _Interpreter:
                     found |= self._call_any(held, given, key[0])
         return found
 
-    def _call_any(self, functions: Iterable[str | Ref], given: Iterable[str | Ref], line: int) -> set[str | Ref]:
+    def _call_any(self, functions: Collection[str | Ref], given: Iterable[str | Ref], line: int) -> set[str | Ref]:
         """What these functions return, each called with these atoms. Tools among them get them wherever they stand."""
         found: set[str | Ref] = set()
+        if _GETTER in functions and _ERROR in {*given}:
+            found.add(_ERRORS)
         for kind, key in [(atom.kind, atom.key) for atom in functions if isinstance(atom, Ref)]:
             if kind == "fn":
                 self.give_all(self.functions[key], given)
@@ -677,16 +703,28 @@ class _Interpreter:
             return _UNKNOWN
         if node.id in self.stateful:
             return self.stateful[node.id]
-        return frozenset({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
+        kept = self.keepers.get(node.id, _NOTHING) | ({_ERROR} if node.id in _BUILTIN_ERRORS else _NOTHING)
+        kept |= {_GETTER} if node.id in _GETTERS else _NOTHING
+        return kept | ({_BUILTIN, REVISION} if self.imported.get(node.id) else {_BUILTIN})
+
+    def _owner(self, node: ast.expr) -> Value:
+        """What stands before a dot. A module there does not give all that it keeps."""
+        held = self.value(node)
+        is_module = isinstance(node, ast.Name) and node.id in self.keepers and not self.is_bound(node.id)
+        return frozenset(atom for atom in held if isinstance(atom, str) or atom is _BUILTIN) if is_module else held
 
     def is_bound(self, name: str) -> bool:
         """Whether the plan binds the name, other than by an import."""
         return name in self.scope.home(name).ever
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        base = self.value(node.value)
+        base = self._owner(node.value)
         self.noted(base)  # an AttributeError has it
         methods = {Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind in ("cell", "fn")}
+        if not methods and _AGENT not in base:  # ``", ".join``
+            methods.add(_BUILTIN)
+        if node.attr in _FORMATTERS:
+            methods.add(_GETTER)
         return self.attribute(base, node.attr) | methods
 
     def attribute(self, base: Value, name: str) -> Value:
@@ -696,12 +734,20 @@ class _Interpreter:
         if _AGENT in base:
             is_tool = name in self.tools or not self.tools
             found |= {Ref("method", name)} if is_tool else {f"tool:{name}"}
-        if name.startswith("__"):  # ``__class__``, ``__dict__``
-            found |= self.flat(base) if name in _OF_CLASSES else base
-        if name in _OF_DEFAULTS:
-            found |= self.flat(self.field(frozenset(a for a in base if not isinstance(a, str)), "__defaults__"))
+        if name in _OF_CLASSES:
+            found |= self.flat(base)
+        elif name.startswith("__"):  # ``__class__``, ``__dict__``
+            found |= base
+        if name in _OF_WRAPPERS:
+            found |= {atom for atom in base if _is_function(atom)}
+        if name in _OF_ERRORS:
+            found |= self.flat({_ERRORS})
+        if name in _GETTERS and _BUILTIN in base:
+            found |= {_GETTER}
         if name in _SETTINGS and _BUILTIN in base:
-            found |= {_KEPT_SETTINGS}
+            found |= _SETTERS
+        if name in _ERROR_READERS and _BUILTIN in base and _FLAT not in base:
+            found |= {_ERRORS}
         if self.new and name.startswith("_"):  # ``__name__``, ``_fields``: text that a name is
             found |= {REVISION}
         if self.new and "__getattr__" in self.methods:
@@ -809,14 +855,17 @@ class _Interpreter:
         match node.func:
             case ast.Name(id=name) if name in self.stateful and not self.is_bound(name):
                 return self.noted(self._call_stateful(node, self.stateful[name], arguments))
-            case ast.Name(id=name) if name in self.imported and not self.is_bound(name):
+            case ast.Name(id=name) if (name in self.imported or name in self.keepers) and not self.is_bound(name):
                 return self.noted(self._unfollowed(node, arguments, self.value(node.func)))
             case ast.Name(id=name) if name != "ask_llm" and not self.is_bound(name):
                 return self.noted(self._builtin(node, name, arguments))
             case ast.Attribute(value=base, attr=name):
-                held = self.value(base)
+                held = self._owner(base)
                 arguments.is_bound = any(isinstance(a, Ref) and a.kind == "cell" and a.key[-1] != "class" for a in held)
-                found = self.call(self.attribute(held, name), node, arguments)
+                function = self.attribute(held, name)
+                if _are_public_names(node.args):  # ``operator.attrgetter("email")``
+                    function -= {_GETTER}
+                found = self.call(function, node, arguments)
                 if _AGENT in held and name in self.tools:
                     return self.noted(found)
                 return self.noted(found | self._method(node, held, name, arguments))
@@ -845,7 +894,7 @@ class _Interpreter:
                 cell = frozenset({Ref("cell", atom.key)} if atom.key else ())
                 self.store(cell, ANY, arguments.every | self.elements(arguments.every))
                 self._write_out(cell, arguments, frozenset({_FLAT}))
-                found |= self._unfollowed(node, arguments, cell)
+                found |= self._unfollowed(node, arguments, cell, function & {_GETTER})
         if _AGENT in function:  # ``attrgetter("send")(agent)(x)``
             found |= self._call_tool(ANY, node, arguments, mixed)
         if _OBJECT in function:
@@ -855,13 +904,18 @@ class _Interpreter:
     def _unfollowed(self, node: ast.Call, arguments: _Arguments, *more: Value) -> Value:
         """What a function that is not the plan's own returns: perhaps a new container, and all arguments in it."""
         called = self._call_given(node, arguments, more=more)
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) == "create_task":
+            self.store({_KEPT_SETTINGS}, ANY, arguments.named.get("name", _NOTHING))
         if _AGENT in self.flat(arguments.every):  # ``methodcaller("send", x)(agent)``
             self._call_tool(ANY, node, arguments, self.flat(arguments.every, *more))
         for held in (*arguments.positional, *arguments.named.values()):  # it may fill one with another: ``heappush``
             self.store(held, ANY, arguments.every - held)
             self.move(held)
         made = self._classes_of_dicts(arguments)
-        return self.computed(arguments.every, called, self._settings(), *more, made) | self.cell(node, {}) | {_FLAT}
+        found = self.computed(arguments.every, called, self._settings(), *more, made) | self.cell(node, {}) | {_FLAT}
+        if "return_exceptions" in arguments.named:
+            found |= {_ERROR}
+        return found | self.flat({_ERRORS}) if {_ERROR, _GETTER} <= found else found  # ``attrgetter("__context__")``
 
     def _classes_of_dicts(self, arguments: _Arguments) -> Value:
         """An object, if a dict among the arguments holds special methods: ``type(name, (), methods)`` makes a class."""
@@ -982,7 +1036,7 @@ class _Interpreter:
             for held in (*arguments.positional, *arguments.named.values()):  # ``methodcaller("append", x)(xs)``
                 self.store(held, ANY, called - {_FLAT, _BUILTIN})
             return self._unfollowed(node, arguments, called)
-        found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT}
+        found = self.cell(node, {ANY: arguments.every}) | {made, _OBJECT} | (called & {_ERROR})
         arguments.is_bound = True
         for name in _MAKERS:
             known = {Ref("fn", _place(function.node)) for function in self.methods.get(name, ())}
@@ -1030,13 +1084,18 @@ class _Interpreter:
             return items | own | self._settings()
         if name in ("enumerate", "zip"):
             return self._pairs(node, name, arguments)
-        return self._unfollowed(node, arguments)
+        is_getter = name in _GETTERS and not _are_public_names(node.args)
+        kinds = ((_ERROR, name in _BUILTIN_ERRORS), (_GETTER, is_getter))
+        return self._unfollowed(node, arguments).union(kind for kind, holds in kinds if holds)
 
     def _getattr(self, node: ast.Call, arguments: _Arguments) -> Value:
         base, name = arguments.positional[0], _constant_field(node.args[1])
         if name is not None:
             return self.attribute(base, name).union(*arguments.positional[2:])
-        return self.flat(arguments.every) | ({Ref("method", ANY), _FLAT} if _AGENT in base else _NOTHING)
+        found = self.flat(arguments.every)
+        if _ERROR in found:  # ``__context__``
+            found |= self.flat({_ERRORS})
+        return found | ({Ref("method", ANY), _FLAT} if _AGENT in base else _NOTHING)
 
     def _pairs(self, node: ast.Call, name: str, arguments: _Arguments) -> Value:
         columns = [self.elements(held) for held in arguments.positional]
@@ -1073,7 +1132,9 @@ class _Interpreter:
         if name in _REDIRECTORS:
             self.store(every, ANY, self.printed)
         if name in _SETTINGS:
-            base |= {_KEPT_SETTINGS}
+            base |= _SETTERS
+        if name == "set_name" and name not in self.methods:  # of a task
+            self.store({_KEPT_SETTINGS}, ANY, every)
         if any(isinstance(atom, Ref) and atom.kind == "cell" and atom.key[0] == _MODULE for atom in base):
             return self._call_stateful(node, base, arguments)
         if _OBJECT in base and self.library:
@@ -1083,6 +1144,10 @@ class _Interpreter:
             self._write_out(base, arguments, frozenset({_FLAT} if name == "readinto" else {_FLAT, _BUILTIN}))
         if _OBJECT not in base and name not in _READERS:
             self.store(frozenset(filter(_is_made_elsewhere, base)), ANY, every)
+        if name == "exception":  # of a Future
+            return self._unfollowed(node, arguments, base) | {_ERROR}
+        if name in _FORMATTERS and not _are_public_names([getattr(node.func, "value", None)]):
+            return self._unfollowed(node, arguments, base, frozenset({_GETTER}))
         if name == "register":
             return self._unfollowed(node, arguments, base) | {
                 Ref("bound", _heap_key(a)) for a in base if isinstance(a, Ref) and a.kind == "fn"
@@ -1256,9 +1321,14 @@ class _Interpreter:
         for alias in node.names:
             name = alias.asname or alias.name
             module = alias.name if isinstance(node, ast.Import) else node.module
-            if module in _STATEFUL or alias.name in _SETTINGS:
-                kept = Ref("cell", (_MODULE, module)) if module in _STATEFUL else _KEPT_SETTINGS
-                self.stateful[name] = frozenset({kept})
+            if module in _STATEFUL:
+                self.stateful[name] = frozenset({Ref("cell", (_MODULE, module))})
+            elif isinstance(node, ast.Import) and alias.name in _KEEPERS:
+                self.keepers[name] = _KEEPERS[alias.name]
+            elif alias.name in _SETTINGS:
+                self.stateful[name] = _SETTERS
+            elif module == "sys" and alias.name in _ERROR_READERS:
+                self.keepers[name] = frozenset({_ERRORS})
             if isinstance(node, ast.Import) and module in _PLAIN_HOMES:
                 self.homes.add(name)
             elif name in _PLAIN_BASES | _PLAIN_HOMES and not (module in _PLAIN_HOMES and alias.name == name):
@@ -1344,7 +1414,7 @@ class _Interpreter:
 
     def _raised(self, seen: set[str | Ref]) -> Value:
         """What an exception that was raised in a block may carry."""
-        return self.flat(seen, *(self.functions[key].seen for key in self.late))
+        return self.flat(seen, *(self.functions[key].seen for key in self.late)) | {_ERROR}
 
     def _try(self, node: ast.Try | ast.TryStar) -> None:
         start = dict(self.scope.now)
@@ -1389,7 +1459,7 @@ class _Interpreter:
         """The ends of contexts are called with what was raised inside of them."""
         for name in ("__exit__", "__aexit__"):
             for function in self.methods.get(name, ()):
-                self.give_all(function, seen)
+                self.give_all(function, seen | {_ERROR})
 
     def _match(self, node: ast.Match) -> None:
         subject = self.value(node.subject)
@@ -1489,7 +1559,14 @@ def _heap_key(atom: Ref) -> Any:
 
 def _is_text(value: Value) -> bool:
     """Whether a value has no origin and no parts that are known: it may be a text of the plan."""
-    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "obj") for atom in value)
+    return all(isinstance(atom, Ref) and atom.kind in ("builtin", "bound", "error", "getter", "obj") for atom in value)
+
+
+def _are_public_names(texts: Iterable[ast.AST | None]) -> bool:
+    """Whether these are constant texts without a name such as ``__context__``."""
+    return all(
+        isinstance(text, ast.Constant) and isinstance(text.value, str) and "__" not in text.value for text in texts
+    )
 
 
 def _is_hook(name: str) -> bool:

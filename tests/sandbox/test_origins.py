@@ -305,8 +305,48 @@ LAUNDERERS = {
     "method that an alias fills a list by": "l_{n} = []\nput_{n} = list[str].append\nput_{n}(l_{n}, {v})\n{w} = l_{n}[0]",
     "keys by an alias": "{w} = list(dict[str, int].fromkeys([{v}]))[0]",
     "path by os": "import os\n{w} = os.fspath({v})",
+    "error that is handled": "import sys\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    {w} = sys.exception().args[0]",
+    "error that is handled, with its class": "from sys import exc_info\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    {w} = exc_info()[1].args[0]",
+    "error that a helper asks for": "import sys\ndef now_{n}():\n    return sys.exception().args[0]\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    {w} = now_{n}()",
+    "error that a finally ends": "import sys\ndef ended_{n}(x):\n    try:\n        raise KeyError(x)\n    finally:\n        return sys.exception().args[0]\n{w} = ended_{n}({v})",
+    "context of an error in a finally": "def f_{n}(x):\n    try:\n        raise KeyError(x)\n    finally:\n        try:\n            [][0]\n        except IndexError as e:\n            return e.__context__.args[0]\n{w} = f_{n}({v})",
+    "context of an error elsewhere": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\n{w} = b_{n}.__context__.args[0]",
+    "context by a computed name": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\n{w} = getattr(b_{n}, '__con' + 'text__').args[0]",
+    "context by a getter": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\nimport operator\n{w} = operator.attrgetter('__context__')(b_{n}).args[0]",
+    "context by a format": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\n{w} = '{{0.__context__.args[0]}}'.format(b_{n})",
+    "context by a kept format": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\nimport string\nf_{n} = string.Formatter().format\n{w} = f_{n}('{{0.__context__.args[0]}}', b_{n})",
+    "context of an error of one's own": "class E(Exception):\n    pass\ne_{n} = E()\ntry:\n    try:\n        raise KeyError({v})\n    finally:\n        raise e_{n}\nexcept E:\n    {w} = getattr(e_{n}, '__con' + 'text__').args[0]",
+    "context of a gathered error": "import asyncio\nasync def f(x):\n    try:\n        raise KeyError(x)\n    finally:\n        [][0]\nasync def m():\n    return await asyncio.gather(f({v}), return_exceptions=True)\n{w} = getattr(asyncio.run(m())[0], '__con' + 'text__').args[0]",
+    "note on an error": "try:\n    [][0]\nexcept IndexError as e:\n    e.add_note({v})\n    {w} = e.__notes__[0]",
+    "dialect by a caller": "import csv, operator\noperator.methodcaller('register_dialect', {v})(csv)\n{w} = csv.list_dialects()[-1]",
+    "dialect by a getter": "import csv, operator\noperator.attrgetter('register_dialect')(csv)({v})\n{w} = csv.list_dialects()[-1]",
+    "dialect by a partial": "from csv import list_dialects, register_dialect\nfrom functools import partial\npartial(register_dialect, {v})()\n{w} = list_dialects()[-1]",
+    "dialect by a map": "import csv\nlist(map(csv.register_dialect, [{v}]))\n{w} = csv.list_dialects()[-1]",
+    "dialect by a key": "import csv\nsorted([{v}], key=csv.register_dialect)\n{w} = csv.list_dialects()[-1]",
+    "digits of decimals by a caller": "import decimal, operator\noperator.methodcaller('getcontext')(decimal).prec = len({v})\n{w} = 'evil text' * (len(str(decimal.Decimal(1) / 3)) == 11)\ndecimal.getcontext().prec = 28",
+    "names of algorithms": "import hashlib\nhashlib.algorithms_available.add({v})\n{w} = [x for x in hashlib.algorithms_available if ' ' in x][0]\nhashlib.algorithms_available.discard({w})",
+    "name of a task": "import asyncio\nasync def m(x):\n    asyncio.current_task().set_name(x)\n    return asyncio.current_task().get_name()\n{w} = asyncio.run(m({v}))",
+    "name of a task that is made": "import asyncio\nsaved = []\nasync def f():\n    saved.append(asyncio.current_task().get_name())\nasync def m(x):\n    await asyncio.create_task(f(), name=x)\nasyncio.run(m({v}))\n{w} = saved[0]",
+    "default of a property's function": "class C:\n    @property\n    def f(self, x={v}):\n        pass\n{w} = C.f.fget.__defaults__[0]",
+    "default of a dataclass": "import dataclasses\n@dataclasses.dataclass\nclass C:\n    x: str = {v}\n{w} = C.__init__.__defaults__[0]",
+    "default of a registered function": "from functools import singledispatch\n@singledispatch\ndef f(x, y={v}):\n    pass\n{w} = f.registry[object].__defaults__[0]",
+    "method of a text that is kept": "j_{n} = ''.join\n{w} = j_{n}([{v}])",
+    "method of another's text": "j_{n} = agent.contacts()[0]['name'][:0].join\n{w} = j_{n}([{v}])",
     "while carry": "x = y = z = ''\nn = 0\nwhile n < 4:\n    {w} = z\n    z = y\n    y = x\n    x = {v}\n    n += 1",
 }
+
+SPREADERS = {
+    "error that a generator gets": "import sys\nsaved = []\ndef g_{n}():\n    try:\n        yield\n    finally:\n        saved.append(sys.exception().args[0])\n        return\nk_{n} = g_{n}()\nnext(k_{n})\ntry:\n    k_{n}.throw(KeyError({v}))\nexcept StopIteration:\n    {w} = saved[0]",
+    "list of the error that is handled": "import sys\nxs_{n} = []\ntry:\n    raise KeyError(xs_{n})\nexcept KeyError:\n    sys.exception().args[0].append({v})\n{w} = xs_{n}[0]",
+    "function for the error that is handled": "import operator, sys\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    {w} = operator.attrgetter('exception')(sys)().args[0]",
+    "context by a mapped getter": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\n{w} = list(map(getattr, [b_{n}], ['__context__']))[0].args[0]",
+    "context by a getter as a method": "def busy_{n}():\n    try:\n        [][0]\n    except IndexError as e:\n        return e\ntry:\n    raise KeyError({v})\nexcept KeyError:\n    b_{n} = busy_{n}()\nimport operator\nclass G:\n    __getitem__ = staticmethod(operator.attrgetter('__context__'))\n{w} = G()[b_{n}].args[0]",
+    "arguments of the program by a getter": "import operator, sys\noperator.attrgetter('argv')(sys).append({v})\n{w} = sys.argv[-1]",
+    "arguments of the program by a computed name": "import sys\ngetattr(sys, 'ar' + 'gv').insert(1, {v})\n{w} = sys.argv[1]",
+    "arguments of the program by a case": "import sys\nmatch sys:\n    case object(argv=a_{n}):\n        a_{n}.append({v})\n{w} = sys.argv[-1]",
+    "arguments of the program by a helper": "import sys\ndef keep_{n}(m, x):\n    m.argv.append(x)\nkeep_{n}(sys, {v})\n{w} = sys.argv[-1]",
+}
+"""Ways whose data may then be in anything that the plan holds."""
 
 
 class World:
@@ -332,7 +372,7 @@ class World:
 
 def _plan(names: list[str]) -> str:
     """A plan that sends the page's text after it went through these ways, in two steps."""
-    ways = [LAUNDERERS[name].format(v=f"v{n}", w=f"v{n + 1}", n=n) for n, name in enumerate(names)]
+    ways = [(LAUNDERERS | SPREADERS)[name].format(v=f"v{n}", w=f"v{n + 1}", n=n) for n, name in enumerate(names)]
     first, last = "\n".join(ways[:1]), "\n".join(ways[1:])
     return (
         "def solution(agent, start_from=1):\n    if start_from <= 1:\n        v0 = agent.page()\n"
@@ -364,6 +404,13 @@ def test_a_value_keeps_its_origin_on_each_way(name: str) -> None:
     sites = _sites(source)
     assert "tool:page" in sites["send"]["0"]
     assert sites["pay"] == {"0": ["tool:contacts.email"], "1": []}
+
+
+@pytest.mark.parametrize("name", SPREADERS)
+def test_a_value_keeps_its_origin_where_it_may_reach_everything(name: str) -> None:
+    source = _plan([name])
+    assert _sent_by_python(source) == ["evil text", "ann@example.org"]
+    assert "tool:page" in _sites(source)["send"]["0"]
 
 
 def test_a_value_keeps_its_origin_on_mixed_ways() -> None:
@@ -408,6 +455,46 @@ def solution(agent, start_from=1):
     sites = _sites(source)
     assert sites["send"] == {"0": ["tool:contacts.email"], "body": ["tool:page"]}
     assert sites["pay"] == {"0": ["tool:contacts.name"], "1": ["tool:contacts"]}
+
+
+def test_errors_logs_and_settings_do_not_spread_what_they_are_not_given() -> None:
+    source = """
+import asyncio, csv, decimal, io, logging, operator, random, sys
+from decimal import Decimal
+log = logging.getLogger("plan")
+class Row:
+    def __init__(self, email):
+        self.email = email
+    def __str__(self):
+        return self.email
+class Bad(ValueError):
+    pass
+def solution(agent, start_from=1):
+    agent.note(agent.page().strip())
+    random.seed(3)
+    decimal.getcontext().prec = 10
+    print(agent.page(), file=sys.stderr)
+    async def same(x):
+        return x
+    rows, errors = [], []
+    for contact in agent.contacts():
+        log.info("a contact")
+        try:
+            if not contact["email"]:
+                raise Bad(contact["email"])
+            rows.append(Row(contact["email"]))
+        except (Bad, KeyError) as e:
+            log.error("not read: %s", e)
+            errors.append("{}: {}".format(type(e).__name__, e))
+    rows.sort(key=operator.attrgetter("email"))
+    agent.send(str(rows[0]), body="; ".join(errors))
+    agent.pay(asyncio.run(same(rows[0].email)), random.choice(list(csv.reader(io.StringIO(rows[0].email)))))
+"""
+    sites = _sites(source)
+    assert {each for held in (sites["send"], sites["pay"]) for part in held.values() for each in part} <= {
+        "tool:contacts",
+        "tool:contacts.email",
+    }
 
 
 def test_a_question_is_an_origin_with_what_it_was_given() -> None:
