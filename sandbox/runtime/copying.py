@@ -32,6 +32,7 @@ from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacad
 from codeplan.sandbox.runtime.classes import is_plan_class
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
+from codeplan.sandbox.runtime.text_modules import ConfigParser, SectionProxy
 from codeplan.untrusted.values import NotKnownType
 
 _ATOMS: Final[frozenset[type]] = frozenset(
@@ -100,13 +101,14 @@ def _is_atom(kind: type) -> bool:
 
 
 _RUNTIME: Final = "codeplan."
-_WITH_CONTENT: Final = ("class_modules", "config_module", "values")
+_WITH_CONTENT: Final = ("class_modules", "untrusted.values")
 
 
 def _has_content(kind: type) -> bool:
     """Whether an object of a class of the runtime holds a plan's values alone, and not parts of the runtime."""
     known = kind in _ATOMS or kind in PARTIALS or kind in _NOT_COPIED
-    return known or issubclass(kind, BaseException) or kind.__module__.endswith(_WITH_CONTENT)
+    known = known or issubclass(kind, BaseException | ConfigParser | SectionProxy)
+    return known or kind.__module__.endswith(_WITH_CONTENT)
 
 
 def _shallow(value: Any) -> Any:

@@ -42,7 +42,6 @@ from codeplan.sandbox.runtime.classes import (
     mark_class,
 )
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
-from codeplan.sandbox.runtime.config_module import CONFIG_MEMBERS
 from codeplan.sandbox.runtime.copying import PARTIALS, Identities, copy_members
 from codeplan.sandbox.runtime.guards import (
     ITEM_WRITERS,
@@ -52,13 +51,20 @@ from codeplan.sandbox.runtime.guards import (
     set_name,
     shown_exception,
 )
-from codeplan.sandbox.runtime.log_modules import LogRuntime, logging_members, traceback_members
-from codeplan.sandbox.runtime.memory_modules import compression_members, mail_members, warnings_members
+from codeplan.sandbox.runtime.log_modules import (
+    LogRuntime,
+    compression_members,
+    logging_members,
+    mail_members,
+    traceback_members,
+    warnings_members,
+)
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
 from codeplan.sandbox.runtime.object_modules import inspect_members, sched_members, weakref_members
 from codeplan.sandbox.runtime.syntax_module import SYNTAX_MEMBERS
 from codeplan.sandbox.runtime.text_modules import (
+    CONFIG_MEMBERS,
     MARKUP_MEMBERS,
     element_members,
     make_formatter,

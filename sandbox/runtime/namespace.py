@@ -41,10 +41,10 @@ from codeplan.sandbox.runtime.guards import (
     SizeGuard,
     count_turns,
     make_guards,
+    make_matcher,
     set_name,
     truncate_message,
 )
-from codeplan.sandbox.runtime.matching import make_matcher
 from codeplan.sandbox.runtime.module_names import PREDEFINED_MEMBERS, PREDEFINED_MODULES
 from codeplan.sandbox.runtime.modules import ModuleMaker, OutputStream, reset_settings
 from codeplan.sandbox.runtime.names import (

@@ -10,7 +10,7 @@ import pytest
 
 _PROGRAM = """
 import ctypes, os, sys
-from codeplan.sandbox.cage.memory_pages import prepare_fresh_heap
+from codeplan.sandbox.cage.zygote import prepare_fresh_heap
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
@@ -38,7 +38,7 @@ print(touched)
 
 _USED_BEFORE = """
 import ctypes, re, sys
-from codeplan.sandbox.cage.memory_pages import prepare_fresh_heap
+from codeplan.sandbox.cage.zygote import prepare_fresh_heap
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]

@@ -16,7 +16,7 @@ from codeplan.sandbox.host import launcher
 
 _PROGRAM = """
 import ctypes, os, resource, sys
-from codeplan.sandbox.cage.memory_pages import find_hot_pages
+from codeplan.sandbox.cage.zygote import find_hot_pages
 
 PAGES, PAGE = 500, os.sysconf("SC_PAGE_SIZE")
 block = ctypes.create_string_buffer(PAGES * PAGE)

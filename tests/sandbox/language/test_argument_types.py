@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from codeplan.errors import AgentError
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.language.argument_types import may_fit
-from codeplan.sandbox.language.checking import check_source
+from codeplan.sandbox.language.checking import check_source, may_fit
 from codeplan.tools import Toolset, python_tools
 from codeplan.tools.arguments import build_converter, certain_type, convert_arguments
 from codeplan.tools.mcp.signatures import ArgumentCheck

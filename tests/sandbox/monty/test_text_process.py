@@ -16,8 +16,8 @@ from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox import Limits
 from codeplan.sandbox.host.locked_backend import CagedWorkers
 from codeplan.sandbox.host.plan_texts import PlanTexts
-from codeplan.sandbox.monty import text_process
-from codeplan.sandbox.monty.text_process import TextProcess, UncagedWorkers
+from codeplan.sandbox.monty import backend
+from codeplan.sandbox.monty.backend import TextProcess, UncagedWorkers
 from codeplan.types import Plan, Rejected
 
 GOOD = wrap_as_plan("print(agent.goto('desk 1'))")
@@ -90,7 +90,7 @@ def test_a_process_that_is_killed_at_its_work_is_replaced_too(workers, monkeypat
 
 
 def test_a_process_serves_many_jobs_but_not_for_ever(workers, texts, monkeypatch):
-    monkeypatch.setattr(text_process, "MAX_JOBS", 3)
+    monkeypatch.setattr(backend, "MAX_TEXT_JOBS", 3)
     served = []
     for _ in range(5):
         with workers.check_worker() as process:
