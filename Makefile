@@ -17,6 +17,9 @@ BIN := $(VENV)/bin
 SECONDS ?= 600
 DEMO ?= --task clean/22 --mistakes forgotten_walk
 
+# The tests start Python some thousand times. Without its compiled files each start takes twice as long.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run test test-all test-openai-2 crosscheck crosscheck-scienceworld fuzz check check-style check-mypy check-pyright golden docs format bench crash clean
 
 run: $(VENV)/installed
