@@ -1,7 +1,8 @@
-"""Which of many tools a prompt shows in full: those that fit the goal, and those that were used lately. Of the others
-it shows some on one line each, and how many more there are.
+"""The agent of a set of tools: a class with a method for each tool, and what a prompt shows of them.
 
-Plans read the rest with ``agent.describe(words)``; the check of a plan knows every signature.
+Of many tools a prompt shows in full those that fit the goal and those that were used lately, some of the others on one
+line each, and how many more there are. Plans read the rest with ``agent.describe(words)``; the check of a plan knows
+every signature.
 """
 
 from __future__ import annotations
