@@ -11,7 +11,6 @@ from typing import Any, Final, Literal, NoReturn
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.backend import Backend, LineCoverage, Progress, RunRequest
 from codeplan.sandbox.language.extraction import MergedReply
-from codeplan.sandbox.monty.backend import MontyBackend
 from codeplan.sandbox.protocol.frames import Layer
 from codeplan.sandbox.protocol.limits import Limits
 from codeplan.sandbox.runtime.user_imports import find_bad_import
@@ -73,7 +72,8 @@ class Sandbox:
     @property
     def uses_monty(self) -> bool:
         """Whether Monty runs the plans."""
-        return isinstance(self._backend, MontyBackend)
+        backend, monty = self._backend, sys.modules.get("codeplan.sandbox.monty.backend")  # imported where it is chosen
+        return monty is not None and isinstance(backend, monty.MontyBackend)
 
     @property
     def missing_layers(self) -> tuple[str, ...]:
@@ -224,8 +224,10 @@ def _find_missing_layers() -> str:
     return f"this machine lacks {', '.join(missing)}" if missing else ""
 
 
-def _monty_backend(limits: Limits, lack: str) -> MontyBackend:
+def _monty_backend(limits: Limits, lack: str) -> Backend:
     """Monty; the cage checks its plans if it is available. Raises SandboxError if Monty is not installed."""
+    from codeplan.sandbox.monty.backend import MontyBackend
+
     if lack:
         try:
             return MontyBackend(limits)
