@@ -14,7 +14,16 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from codeplan.sandbox.analysis import fixes, generalise, merging, mutants, origins, plan_shape, replies, snippets
+from codeplan.sandbox.analysis import (
+    fixes,
+    generalise,
+    mutants,
+    origins,
+    plan_merging,
+    plan_shape,
+    reply_merging,
+    snippets,
+)
 from codeplan.sandbox.language.parsing import RejectedPlanError
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.frames import diagnostic_rows, escape_surrogates
@@ -25,13 +34,13 @@ AnalysisFunction: TypeAlias = Callable[[str, dict[str, Any]], Any]
 """Maps a source and arguments to plain data. Raises RejectedPlanError, ValueError."""
 
 ANALYSES: Final[Mapping[str, AnalysisFunction]] = {
-    "choose-reading": replies.choose_reading,
+    "choose-reading": reply_merging.choose_reading,
     "generalise": generalise.generalise,
     "lines": plan_shape.runnable_lines,
     "literals": plan_shape.find_literals,
     "mend": fixes.mend,
-    "merge": merging.merge_plans,
-    "merge-reply": replies.merge_reply,
+    "merge": plan_merging.merge_plans,
+    "merge-reply": reply_merging.merge_reply,
     "mutants": mutants.find_mutants,
     "origins": origins.find_origins,
     "shape": plan_shape.plan_shape,

@@ -3,7 +3,7 @@
 import ast
 import textwrap
 
-from codeplan.sandbox.analysis.replies import merge_reply
+from codeplan.sandbox.analysis.reply_merging import merge_reply
 
 PLAN = '''\
 # A plan

@@ -6,10 +6,10 @@ import pytest
 from support.guarded_plans import accepted, refused, run
 
 from codeplan.sandbox.analysis.generalise import generalise
-from codeplan.sandbox.analysis.merging import merge_plans
 from codeplan.sandbox.analysis.mutants import find_mutants
+from codeplan.sandbox.analysis.plan_merging import merge_plans
 from codeplan.sandbox.analysis.plan_shape import plan_shape, runnable_lines
-from codeplan.sandbox.analysis.replies import leave_out_parts, merge_reply
+from codeplan.sandbox.analysis.reply_merging import leave_out_parts, merge_reply
 
 HEAD = "def solution(agent, start_from=1):\n"
 CLASS = """\

@@ -10,7 +10,7 @@ import pytest
 from support.step_replies import PLAN, STEP_2, merged, same, with_body
 
 from codeplan.sandbox import extract
-from codeplan.sandbox.analysis.replies import merge_reply
+from codeplan.sandbox.analysis.reply_merging import merge_reply
 from codeplan.sandbox.language.extraction import extract_code
 
 RECORDED = Path(__file__).parents[4] / "shared" / "fixtures" / "model_replies.jsonl"

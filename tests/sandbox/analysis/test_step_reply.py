@@ -6,7 +6,7 @@ import pytest
 from support.step_replies import PLAN, STEP_2, is_whole, merged, with_body
 
 from codeplan.sandbox import Sandbox
-from codeplan.sandbox.analysis.replies import merge_reply
+from codeplan.sandbox.analysis.reply_merging import merge_reply
 from codeplan.sandbox.host.plan_texts import verified_merging
 from codeplan.sandbox.language.extraction import MergedReply
 from codeplan.sandbox.language.parsing import RejectedPlanError
