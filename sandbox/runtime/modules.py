@@ -602,9 +602,13 @@ class _Signals(MutableMapping[Any, bool]):
     def __repr__(self) -> str:
         return repr(getattr(self._context, self._name))
 
+    def copy(self) -> dict[Any, bool]:
+        """The signals as they are now."""
+        return dict(self)
+
 
 READERS[decimal.Context] = lambda context, name: _Signals(context, name) if name in ("flags", "traps") else None
-ALLOWED_ATTRIBUTES[_Signals] = frozenset({"get", "items", "keys", "values"})
+ALLOWED_ATTRIBUTES[_Signals] = frozenset({"copy", "get", "items", "keys", "values"})
 ITEM_WRITERS[_Signals] = lambda signals: signals
 
 

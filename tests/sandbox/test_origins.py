@@ -295,6 +295,7 @@ LAUNDERERS = {
     "dialect of one's own": "import csv, io\nclass D(csv.excel):\n    lineterminator = {v}\nb_{n} = io.StringIO()\ncsv.writer(b_{n}, D).writerow(['a'])\n{w} = b_{n}.getvalue()[1:]",
     "traps of decimals": "import decimal\ndecimal.getcontext().traps[decimal.Inexact] = {v} == 'evil text'\ntry:\n    {w} = str(decimal.Decimal(1) / 3)\nexcept decimal.Inexact:\n    {w} = 'evil text'\ndecimal.getcontext().traps[decimal.Inexact] = False",
     "flags of decimals": "import decimal\ndecimal.getcontext().flags[decimal.Inexact] = {v} == 'evil text'\n{w} = 'evil text' * decimal.getcontext().flags[decimal.Inexact]\ndecimal.getcontext().flags[decimal.Inexact] = False",
+    "copied flags of decimals": "import decimal\ndecimal.getcontext().flags[decimal.Inexact] = {v} == 'evil text'\n{w} = 'evil text' * decimal.getcontext().flags.copy()[decimal.Inexact]\ndecimal.getcontext().flags[decimal.Inexact] = False",
     "key of a password": "import hashlib\nk_{n} = hashlib.pbkdf2_hmac('md5', {v}.encode(), b'', 1)\n{w} = 'evil text' * (k_{n} == hashlib.pbkdf2_hmac('md5', b'evil text', b'', 1))",
     "size of a value": "import sys\n{w} = 'evil text' * (sys.getsizeof({v}) == sys.getsizeof('evil text'))",
     "name that a class reads past a function": "global name_{n}\nname_{n} = {v}\ndef f():\n    name_{n} = ''\n    class C:\n        name_{n} = name_{n}\n    return C\n{w} = f().name_{n}",
