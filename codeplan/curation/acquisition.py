@@ -315,7 +315,7 @@ def _note_end(run: _PlanRun, outcome: Outcome) -> None:
 
 
 _LOST_LIMITS = frozenset({"wall", "cpu", "turns", "memory"})
-"""Limits that end a plan anywhere, and not at a call."""
+"""Limits that end a plan anywhere, also within a statement that has done half of its work."""
 
 
 def _generalise_skill(

@@ -78,8 +78,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             _check(name, getattr(self, name), zero_ok=name in _COUNTS)
 
 
+_TIMES: Final = frozenset(name for name, kind in Limits.__annotations__.items() if kind == "float")
+"""The limits in seconds, which may have fractions."""
+
 _MAX_WHOLE: Final = 2**62
-_MAXIMA: Final = {"wall": 10**9, "cpu": 10**9, "recursion": 2**30}
+_MAXIMA: Final = {"recursion": 2**30, **dict.fromkeys(_TIMES, 10**9)}
 """The largest values that timers, resource limits and the interpreter can count."""
 
 _COUNTS: Final = frozenset({"output", "calls", "reads", "asks", "turns"})
@@ -116,9 +119,9 @@ def shorten(text: str, max_chars: int = MAX_MESSAGE_CHARS) -> str:
 
 def _check(name: str, value: float, *, zero_ok: bool) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    whole = name in {"wall", "cpu"} or isinstance(value, int)
+    whole = name in _TIMES or isinstance(value, int)
     if not number or not whole or value < 0 or (value == 0 and not zero_ok):
-        kind = "a number" if name in {"wall", "cpu"} else "a whole number"
+        kind = "a number" if name in _TIMES else "a whole number"
         raise UsageError(f"the limit {name} must be {kind} {'of at least' if zero_ok else 'above'} 0, not {value!r}")
     most = _MAXIMA.get(name, _MAX_WHOLE)
     if value > most:
