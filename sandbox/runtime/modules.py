@@ -721,6 +721,7 @@ class _SingleDispatch:
 
     def register(self, cls: Any, func: Callable[..., Any] | None = None) -> Any:
         """Register a function for a class, or return what registers one."""
+        cls = type(None) if cls is None else cls  # as in an annotation
         kinds = cls.__args__ if type(cls) is types.UnionType else (cls,)
         if not all(issubclass(type(kind), type) for kind in kinds):
             raise TypeError(f"register needs a class: write @{_name(self._default)}.register(int)")

@@ -122,8 +122,9 @@ PRINTED = {
     ),
     "singledispatch": (
         "from functools import singledispatch\nf = singledispatch(lambda x: 'any')\nf.register(int, lambda x: 'int')\n"
-        "print(f(True), f('a'))",
-        "int any",
+        "@f.register\ndef g(x: None): return 'none'\n"
+        "print(f(True), f('a'), f(None))",
+        "int any none",
     ),
     "namedtuple": (
         "from collections import namedtuple\nP = namedtuple('P', 'x y', defaults=[0])\np = P(1)\n"
