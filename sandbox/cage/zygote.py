@@ -25,6 +25,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -78,6 +79,7 @@ class _ZygoteServer:
         self._role = role
         self._cage = Cage()
         remove_host_paths()
+        _skip_threads_after_fork()
         if role.fresh_heap:
             prepare_fresh_heap()
         gc.freeze()  # no collection before it: workers would fill the freed holes and so unshare pages
@@ -174,6 +176,13 @@ class _ZygoteServer:
     def _status(self, pid: int) -> int:
         self._reap()
         return self._exit_statuses.get(pid, UNKNOWN_STATUS)
+
+
+def _skip_threads_after_fork() -> None:
+    """Leave out what ``threading`` does after each fork: it writes to a hundred pages, and there are no threads."""
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() == 1:
+        threading._after_fork.__code__ = (lambda: None).__code__
 
 
 def _ignore_signal(signum: int, frame: FrameType | None) -> None:

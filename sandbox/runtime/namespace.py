@@ -254,11 +254,11 @@ class PlanRuntime:
         """
         self._run.begin(host, settings)
         seed_packages(settings.seed)
-        reset_settings()
         self._agent_methods.clear()
         self._scheduler.reset()
         THREADS.connect(self._clock.now, self._clock.sleep, self._clock.skip)
-        if self._has_imports:
+        if self._has_imports:  # by the plan before; only then can it have changed settings
+            reset_settings()
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
         self._names |= {"start_from": start_from, "_keep_": space.update, **count_turns(self._stopper, turns)}
