@@ -8,6 +8,7 @@ view.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import weakref
 from array import array
@@ -20,7 +21,8 @@ from typing import Any, BinaryIO, Final, TypeVar, get_args, overload
 import msgspec
 
 from codeplan.durable_files import unlock
-from codeplan.errors import TraceFailure, UsageError
+from codeplan.errors import SizeExceeded, TraceExhausted, TraceFailure, UsageError
+from codeplan.plain_data import MAX_VALUES
 from codeplan.recording.events import (
     TRACE_FORMAT,
     EnvironmentRestored,
@@ -28,12 +30,14 @@ from codeplan.recording.events import (
     EpisodeStarted,
     Event,
     ModelCallFailed,
+    PlanEnded,
     RecordedEvent,
     SpanClosed,
 )
+from codeplan.types import Checkpoint
 from codeplan.types.value import MAX_PART, MAX_ROWS, html_list, html_text, html_value
 from codeplan.untrusted import files
-from codeplan.untrusted.json_values import ValueLimit
+from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, ValueLimit, measure_json
 from codeplan.untrusted.texts import parser_reason, with_count
 from codeplan.untrusted.values import in_quotes
 
@@ -206,14 +210,49 @@ class EventSlice(Events):
         return range(first + numbers.start * step, first + numbers.stop * step, numbers.step * step)
 
 
+def digest_of_start(file: BinaryIO, size: int) -> bytes:
+    """The SHA-256 of the first ``size`` bytes of a file."""
+    digest, left = hashlib.sha256(), size
+    file.seek(0)
+    while left and (data := file.read(min(left, 1 << 20))):
+        digest.update(data)
+        left -= len(data)
+    return digest.digest()
+
+
 class TraceFile:
     """An open trace file, from which events are read again. Several sequences of events may share it."""
 
     def __init__(self, file: BinaryIO, path: Path | str) -> None:
         self._file, self._path = file, path
+        self._size = 0
+        self._cuts = False
 
-    def add(self, start: int, line: bytes) -> None:
-        """An event's line stands at this place now: the trace has written it."""
+    @property
+    def size(self) -> int:
+        """The size up to the last event that counts, in bytes."""
+        return self._size
+
+    def give_way_from(self, size: int) -> None:
+        """Let what follows the first ``size`` bytes give way to the next line that is written."""
+        self._size, self._cuts = size, True
+
+    def write(self, line: bytes) -> None:
+        """Write the next event's line. Raises: TraceFailure: it cannot be written."""
+        left = memoryview(line)
+        try:
+            if self._cuts:
+                os.ftruncate(self._file.fileno(), self._size)
+                self._cuts = False
+            while left:  # one write may take only a part
+                left = left[os.pwrite(self._file.fileno(), left, self._size + len(line) - len(left)) :]
+        except OSError as e:
+            raise TraceFailure(f"the trace {self._path} cannot be written: {e.strerror}") from e
+        self._size += len(line)
+
+    def digest(self, size: int) -> bytes:
+        """The SHA-256 of the first ``size`` bytes."""
+        return digest_of_start(self._file, size)
 
     def line(self, start: int, end: int, hashed: int) -> bytes:
         """The line at this place. Raises: TraceFailure: it cannot be read, or has another hash."""
@@ -239,18 +278,24 @@ class TemporaryTraceFile(TraceFile):
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, bytes]] = []
-        self._bytes = 0
+        self._size = self._bytes = 0
         self._is_open = False
 
-    def add(self, start: int, line: bytes) -> None:
+    def give_way_from(self, size: int) -> None:
+        """Let what follows the first ``size`` bytes give way to the next line that is written."""
+        self._size = size
+
+    def write(self, line: bytes) -> None:
         """Write the line, or keep it while all events are in memory. Raises: TraceFailure: it cannot be written."""
-        self._waiting.append((start, line))
+        self._waiting.append((self._size, line))
+        self._size += len(line)
         self._bytes += len(line)
         if self._bytes <= KEPT_BYTES:
             return
         try:
             if not self._is_open:
-                super().__init__(TemporaryFile(buffering=0), "in a temporary file")  # noqa: SIM115 - closed with this
+                self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed with this
+                self._path = "in a temporary file"
                 weakref.finalize(self, self._file.close)
                 self._is_open = True
             for place, text in self._waiting:
@@ -305,6 +350,12 @@ class StoredEvents(Events):
         """Whether all events are in memory."""
         return len(self._kept) == len(self.ends)
 
+    def write(self, event: Event, line: bytes) -> None:
+        """Write the next event's line to the file, and add the event. Raises: TraceFailure: it cannot be written."""
+        start = self.file.size
+        self.file.write(line)
+        self.append(event, line, start)
+
     def append(self, event: Event, line: bytes, start: int) -> None:
         """Add the next event; its line, with the line's end, stands in the file from ``start`` on."""
         if not self.ends:
@@ -314,7 +365,6 @@ class StoredEvents(Events):
         self.ends.append(start + len(line))
         self._kept.hashes.append(hash(line))
         self._kinds.append(_NUMBERS[type(event)])
-        self.file.add(start, line)
         while self._kept_bytes > KEPT_BYTES and self._oldest < len(self.ends) - 1:
             self._kept_bytes -= self._size(self._oldest)
             if self._oldest:  # prompts look at the header again and again
@@ -414,9 +464,9 @@ class EpisodeEvents(JoinedEvents):
         self.length += 1
         self._look_ahead()
 
-    def append(self, event: Event, line: bytes, start: int) -> None:
-        """Add a new event, whose line stands at this place in the file."""
-        self._new.append(event, line, start)
+    def write(self, event: Event, line: bytes) -> None:
+        """Write a new event's line, and add the event. Raises: TraceFailure: it cannot be written."""
+        self._new.write(event, line)
         self.length += 1
 
     def pop(self) -> None:
@@ -458,6 +508,85 @@ class LineSizes:
         if len(line) > most:
             raise UsageError(f"{where} is too long for an event: it has {len(line):,} bytes, more than {most:,}")
         self._values.check(line, where)
+
+
+_MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
+_MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
+_ROOM_FOR_CALL: Final = MAX_EVENT_BYTES  # a call's arguments and its answer are smaller, in JSON too
+_VALUES_OF_CALL: Final = 4 * MAX_VALUES
+
+
+def limits_changed_since(limit: int) -> bool:
+    """Whether a trace that was full at this limit, in bytes or values, may go on: other limits hold now."""
+    return limit not in (_MAX_FILLED_BYTES, _MAX_FILLED_VALUES, MAX_SAVED_VALUES)
+
+
+class TraceSize:
+    """Counts the bytes and values of a trace's events, and the values in their checkpoints."""
+
+    def __init__(self) -> None:
+        self._bytes = self._values = self._saved = 0
+
+    def count(self, event: Event, packed: bytes) -> None:
+        """Count an event and its JSON, even if there is no room for it."""
+        saved, values = _count_saved_values(event), measure_json(packed)[0]
+        self._bytes, self._values, self._saved = self._bytes + len(packed), self._values + values, self._saved + saved
+
+    def add(self, event: Event, packed: bytes) -> None:
+        """Count an event and its JSON if there is room for it, and it can be read again.
+
+        Raises: SizeExceeded, TraceExhausted.
+        """
+        saved = _count_saved_values(event)
+        values, too_deep = measure_json(packed)
+        if too_deep:
+            raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
+        sums = self._bytes + len(packed), self._values + values, self._saved + saved
+        _require_room(event, len(packed), *sums)
+        self._bytes, self._values, self._saved = sums
+
+    def require_room(self, event: Event, packed: bytes) -> None:
+        """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
+        saved, values = _count_saved_values(event), measure_json(packed)[0]
+        _require_room(event, len(packed), self._bytes + len(packed), self._values + values, self._saved + saved)
+
+    def require_room_for(self, calls: int) -> None:
+        """Check that there is room for this many calls and their answers. Raises: TraceExhausted."""
+        _require_sums(self._bytes + calls * _ROOM_FOR_CALL, self._values + calls * _VALUES_OF_CALL, self._saved)
+
+
+def _require_room(event: Event, size: int, total: int, values: int, saved: int) -> None:
+    """Check an event's size, and the sums with it. Raises: SizeExceeded."""
+    if isinstance(event, CLOSING_EVENTS):
+        return
+    if size > MAX_EVENT_BYTES:
+        # The message leaves out the exact size, which differs between a run and its replay.
+        raise SizeExceeded("event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes")
+    _require_sums(total, values, saved)
+
+
+def _require_sums(total: int, values: int, saved: int) -> None:
+    """Check what a trace holds. Raises: TraceExhausted."""
+    if total > _MAX_FILLED_BYTES:
+        raise TraceExhausted(_MAX_FILLED_BYTES, f"the trace is full: it has reached {_MAX_FILLED_BYTES:,} bytes")
+    if values > _MAX_FILLED_VALUES:
+        raise TraceExhausted(_MAX_FILLED_VALUES, f"the trace is full: it has reached {_MAX_FILLED_VALUES:,} values")
+    if saved > MAX_SAVED_VALUES:
+        raise TraceExhausted(
+            MAX_SAVED_VALUES, f"the trace is full: its checkpoints have reached {MAX_SAVED_VALUES:,} values"
+        )
+
+
+def _count_saved_values(event: Event) -> int:
+    """The names and values in an event's checkpoints, with the parts of each value."""
+    outcome = event.outcome if isinstance(event, PlanEnded) else None
+    saved = [getattr(event, "checkpoint", None), getattr(outcome, "checkpoint", None)]
+    values = 0
+    for each in saved:
+        if isinstance(each, Checkpoint):
+            values += len(each.names) + len(each.nodes) + len(each.dropped)
+            values += sum(len(node) for node in each.nodes if isinstance(node, list))
+    return values
 
 
 class _FormatLine(msgspec.Struct):

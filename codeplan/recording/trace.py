@@ -7,7 +7,6 @@ deterministic: to resume, replay or fork an episode, the same method runs again 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import time
@@ -17,26 +16,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import msgspec
 
 from codeplan.cancellation import in_force_here, raise_if_cancelled
 from codeplan.durable_files import lock_exclusively, require_path
-from codeplan.errors import CodeplanError, Diverged, SizeExceeded, TraceExhausted, TraceFailure, TurnOver, UsageError
-from codeplan.plain_data import MAX_VALUES
+from codeplan.errors import CodeplanError, Diverged, TraceFailure, TurnOver, UsageError
 from codeplan.recording.event_log import (
     CLOSING_EVENTS,
-    MAX_EVENT_BYTES,
-    MAX_SAVED_VALUES,
-    MAX_TRACE_BYTES,
-    MAX_TRACE_VALUES,
     EpisodeEvents,
     Events,
     JoinedEvents,
     StoredEvents,
     TemporaryTraceFile,
     TraceFile,
+    TraceSize,
+    digest_of_start,
     parse_events,
     read_events,
 )
@@ -59,11 +55,10 @@ from codeplan.recording.events import (
     SpanClosed,
     TurnStarted,
 )
-from codeplan.types import Checkpoint, NeedsInput, Outcome, Stopped, Waiting
+from codeplan.types import NeedsInput, Outcome, Stopped, Waiting
 from codeplan.types.value import short_repr
 from codeplan.untrusted import files
 from codeplan.untrusted.comparison import describe_changes
-from codeplan.untrusted.json_values import MAX_NESTING, TOO_DEEP, measure_json
 from codeplan.untrusted.texts import shell_word
 from codeplan.untrusted.values import in_quotes, value_text
 
@@ -165,85 +160,6 @@ def tell_model_call(purpose: str) -> Iterator[None]:
         observer("")
 
 
-_MAX_FILLED_BYTES: Final = MAX_TRACE_BYTES - 4 * MAX_EVENT_BYTES
-_MAX_FILLED_VALUES: Final = MAX_TRACE_VALUES - 2_000_000
-_ROOM_FOR_CALL: Final = MAX_EVENT_BYTES  # a call's arguments and its answer are smaller, in JSON too
-_VALUES_OF_CALL: Final = 4 * MAX_VALUES
-
-
-def limits_changed_since(limit: int) -> bool:
-    """Whether a trace that was full at this limit, in bytes or values, may go on: other limits hold now."""
-    return limit not in (_MAX_FILLED_BYTES, _MAX_FILLED_VALUES, MAX_SAVED_VALUES)
-
-
-class TraceSize:
-    """Counts the bytes and values of a trace's events, and the values in their checkpoints."""
-
-    def __init__(self) -> None:
-        self._bytes = self._values = self._saved = 0
-
-    def count(self, event: Event, packed: bytes) -> None:
-        """Count an event and its JSON, even if there is no room for it."""
-        saved, values = _count_saved_values(event), measure_json(packed)[0]
-        self._bytes, self._values, self._saved = self._bytes + len(packed), self._values + values, self._saved + saved
-
-    def add(self, event: Event, packed: bytes) -> None:
-        """Count an event and its JSON if there is room for it, and it can be read again.
-
-        Raises: SizeExceeded, TraceExhausted.
-        """
-        saved = _count_saved_values(event)
-        values, too_deep = measure_json(packed)
-        if too_deep:
-            raise SizeExceeded("event", MAX_NESTING, f"an event of the trace holds {TOO_DEEP}")
-        sums = self._bytes + len(packed), self._values + values, self._saved + saved
-        _require_room(event, len(packed), *sums)
-        self._bytes, self._values, self._saved = sums
-
-    def require_room(self, event: Event, packed: bytes) -> None:
-        """Check that there is room for an event and its JSON. Raises: SizeExceeded."""
-        saved, values = _count_saved_values(event), measure_json(packed)[0]
-        _require_room(event, len(packed), self._bytes + len(packed), self._values + values, self._saved + saved)
-
-    def require_free(self, bytes: int, values: int) -> None:
-        """Check that there is room for this much more. Raises: TraceExhausted."""
-        _require_sums(self._bytes + bytes, self._values + values, self._saved)
-
-
-def _require_room(event: Event, size: int, total: int, values: int, saved: int) -> None:
-    """Check an event's size, and the sums with it. Raises: SizeExceeded."""
-    if isinstance(event, CLOSING_EVENTS):
-        return
-    if size > MAX_EVENT_BYTES:
-        # The message leaves out the exact size, which differs between a run and its replay.
-        raise SizeExceeded("event", MAX_EVENT_BYTES, f"an event of the trace has more than {MAX_EVENT_BYTES:,} bytes")
-    _require_sums(total, values, saved)
-
-
-def _require_sums(total: int, values: int, saved: int) -> None:
-    """Check what a trace holds. Raises: TraceExhausted."""
-    if total > _MAX_FILLED_BYTES:
-        raise TraceExhausted(_MAX_FILLED_BYTES, f"the trace is full: it has reached {_MAX_FILLED_BYTES:,} bytes")
-    if values > _MAX_FILLED_VALUES:
-        raise TraceExhausted(_MAX_FILLED_VALUES, f"the trace is full: it has reached {_MAX_FILLED_VALUES:,} values")
-    if saved > MAX_SAVED_VALUES:
-        raise TraceExhausted(
-            MAX_SAVED_VALUES, f"the trace is full: its checkpoints have reached {MAX_SAVED_VALUES:,} values"
-        )
-
-
-def _count_saved_values(event: Event) -> int:
-    """The names and values in an event's checkpoints, with the parts of each value."""
-    outcome = event.outcome if isinstance(event, PlanEnded) else None
-    saved = [getattr(event, "checkpoint", None), getattr(outcome, "checkpoint", None)]
-    values = 0
-    for each in saved:
-        if isinstance(each, Checkpoint):
-            values += len(each.names) + len(each.nodes) + len(each.dropped)
-            values += sum(len(node) for node in each.nodes if isinstance(node, list))
-    return values
-
-
 def find_end(events: Sequence[Event]) -> EpisodeEnded | None:
     """The end of an episode that is over. None if it has none yet, or was broken off: ``resume`` finishes it."""
     end = events[-1] if events else None
@@ -321,8 +237,6 @@ class Trace:
         self._size = size or TraceSize()
         self.approval: ApprovalAnswered | None = None
         self._last_start = 0  # of the recording's last event in the file, in bytes
-        self._written = 0  # the size of the file up to the last event that counts, in bytes
-        self._cuts = False  # the file is cut to that size before the next event is written
         self._sizes = array("Q")  # of the file up to each recorded event
         self._continuation: EpisodeContinued | None = None
         self._end_start = 0  # of the episode's end in the file, in bytes
@@ -364,7 +278,8 @@ class Trace:
             file.close()
             raise
         trace = cls(None, on_event, events)
-        trace.path, trace._file, trace._written, trace._cuts, trace._sizes = path, file, size, True, sizes
+        trace.path, trace._file, trace._sizes = path, file, sizes
+        every.file.give_way_from(size)
         trace._keep_in(every.file, events)
         trace._stored.append(every)
         end = every[-1] if every else None
@@ -378,8 +293,8 @@ class Trace:
 
         As with ``resume``, the file changes only when the episode comes to its first new event.
         """
-        self.recording, self._written = drop_interruption(self.recording[:-1], self._sizes)
-        self._cuts = True
+        self.recording, size = drop_interruption(self.recording[:-1], self._sizes)
+        self._lines.give_way_from(size)
         self._continuation = continuation
 
     def start_turn(self, turn: TurnStarted) -> None:
@@ -388,7 +303,7 @@ class Trace:
         As with ``resume``, the file changes only when the session comes to it.
         """
         kept = self.recording[:-1] if isinstance(self.recording[-1], EpisodeEnded) else self.recording
-        self._written, self._cuts = self._sizes[len(kept) - 1], True
+        self._lines.give_way_from(self._sizes[len(kept) - 1])
         self._turn = msgspec.structs.replace(turn, seq=len(kept), at=kept[-1].at)
         self.recording = JoinedEvents(kept, [self._turn])
 
@@ -398,7 +313,7 @@ class Trace:
         self.events.pop()
         if self.events.left:
             self.recording = self.recording[:-1]
-        self._written, self._cuts = self._end_start, True
+        self._lines.give_way_from(self._end_start)
 
     def next_continuation(self) -> EpisodeContinued | None:
         """The event with which the episode goes on after an earlier end, if that end was here; it is written."""
@@ -433,8 +348,7 @@ class Trace:
 
     def digest_before_last(self) -> bytes:
         """The SHA-256 of the file up to the last event of the recording."""
-        assert self._file is not None, "only a resumed trace has a file with a recording"
-        return _digest_of_start(self._file, self._last_start)
+        return self._lines.digest(self._last_start)
 
     def next_recorded(self, *kinds: type[_E]) -> _E | None:
         """The next event of the recording; None after its end, when the episode is live.
@@ -500,15 +414,14 @@ class Trace:
                 packed = _encoder.encode(event)
                 self._size.count(event, packed)
                 if self._turn is not None and event.seq == self._turn.seq:
-                    self._write(packed + b"\n")
+                    self._lines.write(packed + b"\n")
                 self.events.repeat()
             else:
                 event = msgspec.structs.replace(event, seq=self.events.length, at=self.now(), span=span)
                 packed = _encoder.encode(event)
                 self._size.add(event, packed)
-                line, self._end_start = packed + b"\n", self._written
-                self._write(line)
-                self.events.append(event, line, self._end_start)
+                self._end_start = self._lines.size
+                self.events.write(event, packed + b"\n")
         if self._on_event:
             self._on_event(event)
         if in_force_here.cancellation is not None:
@@ -535,7 +448,7 @@ class Trace:
         if self.events.left and not isinstance(self.events.next_recorded, CLOSING_EVENTS):
             return
         with self._lock:
-            self._size.require_free(calls * _ROOM_FOR_CALL, calls * _VALUES_OF_CALL)
+            self._size.require_room_for(calls)
 
     def now(self) -> float:
         """Unix time in seconds, without the gap between the recording's end and its resumption."""
@@ -553,7 +466,7 @@ class Trace:
         """Close the file. Safe to call twice."""
         if self._file:
             os.fsync(self._file.fileno())
-            self._stored[0].file.close(self._stored)
+            self._lines.close(self._stored)
             self._file = None
 
     def _following(self) -> Event:
@@ -573,20 +486,8 @@ class Trace:
 
     def _keep_in(self, file: TraceFile, recording: Sequence[Event]) -> None:
         """Keep the new events in this file, all but the latest there alone."""
-        self._stored = [StoredEvents(file)]
+        self._lines, self._stored = file, [StoredEvents(file)]
         self.events = EpisodeEvents(recording, self._stored[0])
-
-    def _write(self, line: bytes) -> None:
-        try:
-            if self._file is not None and self._cuts:
-                self._file.truncate(self._written)
-                self._file.seek(self._written)
-                self._cuts = False
-            if self._file is not None:
-                files.write_all(self._file, line)
-        except OSError as e:
-            raise TraceFailure(f"the trace {self.path} cannot be written: {e.strerror}") from e
-        self._written += len(line)
 
 
 def _require_turn_goes_on(recorded: Event) -> None:
@@ -609,7 +510,7 @@ def replace_end(path: Path, make: Callable[[Sequence[Event], int, bytes], Event]
         if not every or not is_waiting(every[-1]):
             raise UsageError(_no_question(every, path))
         events, size = drop_interruption(every, every.ends)
-        event = make(every, len(events), _digest_of_start(file, size))
+        event = make(every, len(events), digest_of_start(file, size))
         try:
             file.truncate(size)
             file.seek(size)
@@ -628,16 +529,6 @@ def _no_question(events: Sequence[Event], path: Path) -> str:
         return f"the episode waits for an answer; go on with: codeplan resume {shell_word(path.parent)} --answer TEXT"
     ended = bool(events) and isinstance(events[-1], EpisodeEnded) and not events[-1].broken_off
     return f"the episode of {path.parent} waits for no approval: it {'has ended' if ended else 'was broken off'}"
-
-
-def _digest_of_start(file: BinaryIO, size: int) -> bytes:
-    """The SHA-256 of the first ``size`` bytes of a file."""
-    digest, left = hashlib.sha256(), size
-    file.seek(0)
-    while left and (data := file.read(min(left, 1 << 20))):
-        digest.update(data)
-        left -= len(data)
-    return digest.digest()
 
 
 def write_trace(path: Path, events: Sequence[Event]) -> None:

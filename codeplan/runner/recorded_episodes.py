@@ -24,7 +24,7 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.methods.fixed_plan import FixedPlan
 from codeplan.plugins import MAX_FOREIGN_CHARS, SettingSpec, build, is_secret_name, setting_specs
 from codeplan.protocols import LLM, ActsForReal, BaseEnvironment, Environment
-from codeplan.recording.event_log import MAX_EVENT_BYTES, JoinedEvents, events_of
+from codeplan.recording.event_log import MAX_EVENT_BYTES, JoinedEvents, events_of, limits_changed_since
 from codeplan.recording.events import (
     ApprovalAnswered,
     CallBegun,
@@ -45,7 +45,7 @@ from codeplan.recording.events import (
     WarningIssued,
     answered_calls,
 )
-from codeplan.recording.trace import Trace, asks_user, limits_changed_since, write_trace
+from codeplan.recording.trace import Trace, asks_user, write_trace
 from codeplan.runner import models, telemetry
 from codeplan.runner.approval_answers import take_answer
 from codeplan.runner.environment_files import require_recorded

@@ -24,9 +24,9 @@ from codeplan.methods.react import ReAct
 from codeplan.methods.reflexion import Reflexion
 from codeplan.methods.try_again import TryAgain
 from codeplan.planning.feedback import MAX_CONVERSATION_CHARS, MAX_OLDER_CHARS, MAX_PART_CHARS, MAX_WHOLE_CHARS
-from codeplan.recording.event_log import MAX_EVENT_BYTES, MAX_SAVED_VALUES, MAX_TRACE_BYTES, MAX_TRACE_VALUES
+from codeplan.recording.event_log import MAX_EVENT_BYTES, MAX_SAVED_VALUES, MAX_TRACE_BYTES, MAX_TRACE_VALUES, TraceSize
 from codeplan.recording.events import EpisodeEnded, ModelCalled, StepEntered, TextPrinted, WarningIssued
-from codeplan.recording.trace import Trace, TraceSize
+from codeplan.recording.trace import Trace
 from codeplan.types import (
     Checkpoint,
     Completion,

@@ -12,9 +12,9 @@ from support.boxes import Replies
 import codeplan
 from codeplan import Budget
 from codeplan.cli import main
-from codeplan.recording.event_log import MAX_EVENT_BYTES
+from codeplan.recording.event_log import MAX_EVENT_BYTES, TraceSize
 from codeplan.recording.events import CallBegun, EpisodeContinued, EpisodeEnded, WarningIssued
-from codeplan.recording.trace import Trace, TraceSize
+from codeplan.recording.trace import Trace
 from codeplan.runner.setup import EpisodeSetup
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.types import TraceFull

@@ -21,10 +21,10 @@ from codeplan.bench.grid import BenchCell, BenchGrid
 from codeplan.bench.store import EpisodeOutcome, read_bench
 from codeplan.errors import SizeExceeded, TraceExhausted, UsageError
 from codeplan.recording import tape
-from codeplan.recording.event_log import MAX_SAVED_VALUES, MAX_TRACE_VALUES, LineSizes
+from codeplan.recording.event_log import MAX_SAVED_VALUES, MAX_TRACE_VALUES, LineSizes, TraceSize
 from codeplan.recording.events import EpisodeEnded, StepEntered
 from codeplan.recording.tape import TapeRecorder, read_tape
-from codeplan.recording.trace import Trace, TraceSize
+from codeplan.recording.trace import Trace
 from codeplan.report.json_output import to_plain_data
 from codeplan.report.pages.trace_index import UnreadableEvent, decode_event
 from codeplan.types import Checkpoint, Result, Success, Task
