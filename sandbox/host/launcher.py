@@ -16,8 +16,15 @@ from typing import Final, NamedTuple
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.sandbox.host.import_paths import import_paths, python_program
-from codeplan.sandbox.host.worker_process import MAX_LOST_ZYGOTES, State, WorkerProcess
-from codeplan.sandbox.protocol.frames import READY_MESSAGE, REFUSED_IMPORT, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
+from codeplan.sandbox.host.worker_process import MAX_LOST_ZYGOTES, WorkerProcess
+from codeplan.sandbox.protocol.frames import (
+    READY_MESSAGE,
+    REFUSED_IMPORT,
+    REPLY_FORMAT,
+    REQUEST_FORMAT,
+    UNKNOWN_STATUS,
+    State,
+)
 
 _START_SECONDS: Final = 60.0
 _REPLY_SECONDS: Final = 30.0

@@ -27,20 +27,16 @@ from codeplan.sandbox.host.agent_port import AgentPort, LimitExceededError, RunA
 from codeplan.sandbox.host.backend import Capability, RunRequest
 from codeplan.sandbox.host.import_paths import import_paths, python_program
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
-from codeplan.sandbox.host.worker_process import (
-    DeadlineExceeded,
-    Sender,
-    State,
-    WorkerConversation,
-    WorkerDisconnected,
-    WorkerEnd,
-)
+from codeplan.sandbox.host.worker_process import DeadlineExceeded, WorkerDisconnected, WorkerEnd
 from codeplan.sandbox.monty.script import MontyScript, ScriptError, build_script
 from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import OTHERS_KEY, CheckpointError, decode, encode
 from codeplan.sandbox.protocol.frames import (
     Frame,
     FrameAssembler,
+    Sender,
+    State,
+    WorkerConversation,
     WorkerFrame,
     escape_surrogates,
     pack,

@@ -15,7 +15,8 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -38,7 +39,7 @@ from codeplan.sandbox.protocol.limits import (
 from codeplan.sandbox.protocol.plain_data import MAX_ANALYSIS_BYTES
 from codeplan.types import AgentApi, Checkpoint, Diagnostic, Plan, Step
 from codeplan.untrusted.texts import escape_surrogates as escape_surrogates
-from codeplan.untrusted.texts import is_utf8, parser_reason, with_count
+from codeplan.untrusted.texts import is_utf8, parser_reason, with_article, with_count
 
 HALF_PAIR: Final = "half of a surrogate pair, which is not text; remove it"
 """What a plan may not give to an agent, in words that follow "was given"."""
@@ -551,6 +552,112 @@ class FrameAssembler:
         """The next frame of a worker; None if incomplete. Raises: ProtocolError: it is too long, or of another form."""
         body = self.next_body(received)
         return None if body is None else unpack_worker_frame(body)
+
+
+class State(StrEnum):
+    """The states of a conversation. The host waits in all but FORKED, READY, ASKED, WAITING and ENDED."""
+
+    FORKED = "forked"
+    LOCKING = "locking down"
+    READY = "ready"
+    CHECKING = "checking"
+    ANALYSING = "analysing"
+    STARTING = "starting"
+    RUNNING = "running"
+    ASKED = "asked"
+    WAITING = "waiting for an answer"
+    ENDED = "ended"
+
+
+class Sender(StrEnum):
+    """The sender of a frame."""
+
+    HOST = "host"
+    WORKER = "worker"
+
+
+class Condition(StrEnum):
+    """The condition on the RunJob under which a frame is allowed."""
+
+    CHECKPOINT = "only if the job has a checkpoint"
+    NO_CODE = "only if the job has no compiled code"
+    COVERAGE = "only if the job asks for coverage"
+
+
+class Transition(NamedTuple):
+    """In ``state``, ``sender`` may send ``frame``, which leads to ``next_state``; ``condition`` is None if always."""
+
+    state: State
+    sender: Sender
+    frame: type[Frame]
+    next_state: State
+    condition: Condition | None = None
+
+
+_HOST, _WORKER = Sender.HOST, Sender.WORKER
+
+TRANSITIONS: Final = (
+    Transition(State.FORKED, _HOST, SetupFrame, State.LOCKING),
+    Transition(State.LOCKING, _WORKER, ReadyFrame, State.READY),
+    Transition(State.READY, _HOST, CheckJob, State.CHECKING),
+    Transition(State.CHECKING, _WORKER, AcceptanceFrame, State.ENDED),
+    Transition(State.CHECKING, _WORKER, RejectionFrame, State.ENDED),
+    Transition(State.READY, _HOST, AnalysisJob, State.ANALYSING),
+    Transition(State.ANALYSING, _WORKER, Analysis, State.ENDED),
+    Transition(State.ANALYSING, _WORKER, AnalysisFailed, State.ENDED),
+    Transition(State.ANALYSING, _WORKER, RejectionFrame, State.ENDED),
+    Transition(State.READY, _HOST, RunJob, State.STARTING),
+    Transition(State.STARTING, _WORKER, RejectionFrame, State.ENDED, Condition.NO_CODE),
+    Transition(State.STARTING, _WORKER, CheckpointErrorFrame, State.ENDED, Condition.CHECKPOINT),
+    Transition(State.STARTING, _WORKER, StartFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, StepFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, OutputFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, CoverageFrame, State.RUNNING, Condition.COVERAGE),
+    Transition(State.RUNNING, _WORKER, CallFrame, State.ASKED),
+    Transition(State.RUNNING, _WORKER, ReadFrame, State.ASKED),
+    Transition(State.RUNNING, _WORKER, AskFrame, State.ASKED),
+    Transition(State.RUNNING, _WORKER, CancelFrame, State.ASKED),
+    Transition(State.ASKED, _HOST, ResultFrame, State.RUNNING),
+    Transition(State.ASKED, _HOST, ErrorFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, BeginFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, WaitFrame, State.WAITING),
+    Transition(State.WAITING, _HOST, AnswerFrame, State.RUNNING),
+    Transition(State.RUNNING, _WORKER, EndFrame, State.ENDED),
+)
+"""Every frame that may be sent."""
+
+_TABLE: Final = {(t.state, t.sender, t.frame): t for t in TRANSITIONS}
+_NO_CONDITIONS: Final[frozenset[Condition]] = frozenset()
+
+
+class WorkerConversation:
+    """The state of one conversation. It begins with a new worker, or with a worker that is already locked down."""
+
+    def __init__(self, state: State = State.FORKED) -> None:
+        self.state = state
+        self._met = _NO_CONDITIONS
+
+    def take(self, sender: Sender, frame: Frame) -> None:
+        """Go to the next state with this frame. Raises ProtocolError if ``sender`` may not send it now."""
+        transition = _TABLE.get((self.state, sender, type(frame)))
+        if transition is None:
+            raise ProtocolError(f"the {sender} sent {with_article(type(frame).__name__)} in the state '{self.state}'")
+        if transition.condition is not None and transition.condition not in self._met:
+            raise ProtocolError(
+                f"the {sender} sent {with_article(type(frame).__name__)}, which comes {transition.condition}"
+            )
+        if isinstance(frame, RunJob):
+            self._met = _conditions_met(frame)
+        self.state = transition.next_state
+
+
+def _conditions_met(job: RunJob) -> frozenset[Condition]:
+    met = {
+        Condition.CHECKPOINT: job.checkpoint is not None,
+        Condition.NO_CODE: not job.code,
+        Condition.COVERAGE: job.coverage,
+    }
+    return frozenset(condition for condition, holds in met.items() if holds)
 
 
 USUAL_LOOKS: Final = 30

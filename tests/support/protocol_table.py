@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from codeplan.sandbox.host.worker_process import TRANSITIONS, Sender
+from codeplan.sandbox.protocol.frames import TRANSITIONS, Sender
 
 _UNITS = {
     inspect.StrType: "characters",

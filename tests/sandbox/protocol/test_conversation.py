@@ -12,9 +12,16 @@ from support.caged import locked_worker
 from support.protocol_table import caps_table, conversation_table
 
 from codeplan.sandbox import Limits, encode
-from codeplan.sandbox.host.worker_process import TRANSITIONS, Condition, Sender, State, WorkerConversation
 from codeplan.sandbox.protocol import frames
-from codeplan.sandbox.protocol.frames import DiagnosticRow, PlanRow
+from codeplan.sandbox.protocol.frames import (
+    TRANSITIONS,
+    Condition,
+    DiagnosticRow,
+    PlanRow,
+    Sender,
+    State,
+    WorkerConversation,
+)
 from codeplan.types import AgentApi
 
 PAGE = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text()
