@@ -212,6 +212,14 @@ class Meter:
         """The refinements begun so far."""
         return self._counts["refinements"]
 
+    def left(self) -> tuple[int | None, ...]:
+        """How many actions, model calls and refinements the budget allows from now on; None without such a limit."""
+        limits = self.budget.actions, self.budget.model_calls, self.budget.refinements
+        return tuple(
+            None if limit is None else max(0, limit - used)
+            for limit, used in zip(limits, self._counts.values(), strict=True)
+        )
+
     def note_depth(self, depth: int) -> None:
         """Record that a sub-task of this depth began; the whole task has depth 1."""
         self.depth = max(self.depth or 0, depth)

@@ -431,11 +431,10 @@ def limits_left(episode: Episode, *, asks: int | None, tries: int | None, replan
     such a limit. The environment's limit and the budget lower them. A replay gives equal values, because it takes times
     from the recorded events.
     """
-    budget, meter = episode.meter.budget, episode.meter
-    calls = _left(budget.model_calls, meter.model_calls + 1)  # the prompt itself is a call
-    refinements = _left(budget.refinements, meter.refinements)
+    actions, calls, refinements = episode.meter.left()
+    calls = calls and calls - 1  # the prompt itself is a call
     return LimitsLeft(
-        actions=_least(_environment_actions(episode), _left(budget.actions, meter.actions)),
+        actions=_least(_environment_actions(episode), actions),
         asks=None if asks is None else _least(asks, calls),
         tries=None if tries is None else _least(tries, None if refinements is None else refinements + 1),
         replans=None if replans is None else _least(replans, calls, refinements),
@@ -444,9 +443,9 @@ def limits_left(episode: Episode, *, asks: int | None, tries: int | None, replan
 
 
 def _environment_actions(episode: Episode) -> int | None:
-    if not isinstance(episode.env, LimitsActions):
+    if not isinstance(episode.env, LimitsActions) or episode.env.max_actions is None:
         return None
-    return _left(episode.env.max_actions, len(actions_since_reset(episode)))
+    return max(0, episode.env.max_actions - len(actions_since_reset(episode)))
 
 
 def _seconds(episode: Episode) -> int | None:
@@ -454,10 +453,6 @@ def _seconds(episode: Episode) -> int | None:
         return None
     events = episode.turn_events
     return max(0, math.floor(episode.meter.budget.seconds - (events[-1].at - events[0].at)))
-
-
-def _left(limit: int | None, used: int) -> int | None:
-    return None if limit is None else max(0, limit - used)
 
 
 def _least(*limits: int | None) -> int | None:

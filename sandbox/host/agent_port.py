@@ -12,8 +12,9 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,7 @@ from codeplan.plain_data import NotPlainData
 from codeplan.protocols import answer_schema
 from codeplan.sandbox.host.backend import LineCoverage, OutputChunk, Progress, StepEntry
 from codeplan.sandbox.protocol import forms, frames
-from codeplan.sandbox.protocol.codec import RETURNED_NAME, decode
+from codeplan.sandbox.protocol.codec import RETURNED_NAME
 from codeplan.sandbox.protocol.frames import (
     HALF_PAIR,
     MAX_OPEN_CALLS,
@@ -406,6 +407,13 @@ class LimitExceededError(Exception):
         self.limit, self.value = limit, value
 
 
+class Decoded(NamedTuple):
+    """A checkpoint, and the values in it."""
+
+    checkpoint: Checkpoint = Checkpoint()
+    values: Mapping[str, Any] = MappingProxyType({})
+
+
 class RunAccount:
     """What the host counts and keeps of one run: the use of each limit, the output, the variables at each step's entry.
 
@@ -519,15 +527,12 @@ class RunAccount:
         """What the run used, with these seconds."""
         return ResourceUsage(wall, cpu, min(self._printed, self.limits.output), self._used["calls"], self._used["asks"])
 
-    def finished(self, checkpoint: Checkpoint, returned: Checkpoint, usage: ResourceUsage) -> Finished:
-        """The plan ran to its end. ``returned`` has its value under RETURNED_NAME, or is empty if it returned nothing.
-
-        Raises CheckpointError if a checkpoint is damaged.
-        """
-        value, variables = plain_variables(decode(returned)), plain_variables(decode(checkpoint))
-        omitted = checkpoint.dropped | variables.omitted | returned.dropped | value.omitted
+    def finished(self, saved: Decoded, returned: Decoded, usage: ResourceUsage) -> Finished:
+        """The plan ran to its end. ``returned`` holds its value under RETURNED_NAME, or nothing if it returned none."""
+        value, variables = plain_variables(returned.values), plain_variables(saved.values)
+        omitted = saved.checkpoint.dropped | variables.omitted | returned.checkpoint.dropped | value.omitted
         plain = value.values.get(RETURNED_NAME)
-        return Finished(self.output, self.step, checkpoint, self.entries, usage, plain, variables.values, omitted)
+        return Finished(self.output, self.step, saved.checkpoint, self.entries, usage, plain, variables.values, omitted)
 
     def failed(
         self, step: int | None, line: int | None, error: str, message: str, checkpoint: Checkpoint, usage: ResourceUsage

@@ -15,7 +15,7 @@ from typing import Final
 from codeplan.cancellation import POLL_SECONDS, raise_if_cancelled
 from codeplan.errors import CodeplanError, Diverged, SandboxError, TraceFailure
 from codeplan.sandbox.host import launcher
-from codeplan.sandbox.host.agent_port import AgentPort, LimitExceededError, RunAccount, processor_seconds
+from codeplan.sandbox.host.agent_port import AgentPort, Decoded, LimitExceededError, RunAccount, processor_seconds
 from codeplan.sandbox.host.backend import Capability, LineCoverage, RunRequest
 from codeplan.sandbox.host.plan_texts import PlanTexts, count_lines, find_unreadable, parser_failure, verified_rejection
 from codeplan.sandbox.host.worker_process import (
@@ -31,7 +31,7 @@ from codeplan.sandbox.protocol import frames
 from codeplan.sandbox.protocol.codec import MAX_DROPPED_BYTES, RETURNED_NAME, CheckpointError, decode
 from codeplan.sandbox.protocol.frames import Layer
 from codeplan.sandbox.protocol.limits import ENTRY_CHECKPOINTS_FACTOR, MAX_ARCS, MAX_STEPS, STOPPING_LIMITS, Limits
-from codeplan.types import Checkpoint, Outcome, Plan, Rejected, ResourceUsage, Stopped
+from codeplan.types import Outcome, Plan, Rejected, ResourceUsage, Stopped
 from codeplan.untrusted.texts import MAX_REASON_CHARS, one_line
 
 GRACE_SECONDS: Final = 0.1  # the host kills a worker that has not stopped by itself this long after the wall limit
@@ -150,7 +150,7 @@ class RunSession:
         self._entered_steps += 1
         if self._entered_steps > MAX_STEPS:
             raise frames.ProtocolError(f"more than {MAX_STEPS:,} steps were entered")
-        checkpoint = self._verify_checkpoint(entered.table)
+        checkpoint = self._verify_checkpoint(entered.table).checkpoint
         self._entry_bytes += frames.packed_size(entered.table)
         if self._entry_bytes > ENTRY_CHECKPOINTS_FACTOR * self._limits.checkpoint_bytes + _CHECKPOINT_EXTRA:
             raise frames.ProtocolError("the checkpoints are larger than they may be")
@@ -172,20 +172,19 @@ class RunSession:
             raise frames.ProtocolError("coverage of more lines than the plan has")
         self._account.report(self._on_coverage, LineCoverage(covered.arcs))
 
-    def _verify_checkpoint(self, table: frames.CheckpointTable) -> Checkpoint:
-        """The checkpoint, if it decodes and is no larger than a correct worker's."""
+    def _verify_checkpoint(self, table: frames.CheckpointTable) -> Decoded:
+        """The checkpoint and its values, if it decodes and is no larger than a correct worker's."""
         if frames.packed_size(table) > self._limits.checkpoint_bytes + _TABLE_EXTRA:
             raise frames.ProtocolError("a checkpoint is larger than it may be")
         checkpoint = table.to_checkpoint()
         try:
-            decode(checkpoint)
+            return Decoded(checkpoint, decode(checkpoint))
         except CheckpointError as error:
             raise frames.ProtocolError(str(error)) from None
-        return checkpoint
 
-    def _verify_returned(self, table: frames.CheckpointTable | None) -> Checkpoint:
+    def _verify_returned(self, table: frames.CheckpointTable | None) -> Decoded:
         if table is None:
-            return Checkpoint()
+            return Decoded()
         if table.names.keys() | table.dropped.keys() != {RETURNED_NAME}:
             raise frames.ProtocolError("it returned something else than one value")
         return self._verify_checkpoint(table)
@@ -207,15 +206,16 @@ class RunSession:
         if end.step not in (None, account.step):
             raise frames.ProtocolError(f"it ended in step {end.step}, which it had not entered")
         line = end.line if end.line is not None and 1 <= end.line <= self._lines else None
-        checkpoint = self._verify_checkpoint(end.table) if end.table else None
+        saved = self._verify_checkpoint(end.table) if end.table else None
+        checkpoint = saved and saved.checkpoint
         self._verify_step_done(end)
         usage = self._usage(end.cpu)
         if end.status == "stopped" and end.error in STOPPING_LIMITS:
             return account.stopped(end.error, end.value, line, usage, checkpoint, end.step)
-        if checkpoint is None or end.status == "stopped":
+        if saved is None or checkpoint is None or end.status == "stopped":
             raise frames.ProtocolError("it ended without a checkpoint or by an unknown limit")
         if end.status == "finished":
-            return account.finished(checkpoint, self._verify_returned(end.returned), usage)
+            return account.finished(saved, self._verify_returned(end.returned), usage)
         if end.status == "failed":
             return account.failed(end.step, line, end.error, end.message, checkpoint, usage)
         return account.ended_early(end.status, end.step, line, end.message, end.step_done, checkpoint, usage)

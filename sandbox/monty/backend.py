@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from codeplan.errors import SandboxError, UsageError
 from codeplan.plain_data import NotPlainData
-from codeplan.sandbox.host.agent_port import AgentPort, LimitExceededError, RunAccount, processor_seconds
+from codeplan.sandbox.host.agent_port import AgentPort, Decoded, LimitExceededError, RunAccount, processor_seconds
 from codeplan.sandbox.host.backend import Capability, RunRequest
 from codeplan.sandbox.host.import_paths import import_paths, python_program
 from codeplan.sandbox.host.plan_texts import PlanTexts, TextWorkers
@@ -309,8 +309,11 @@ class MontyRun:
             return account.lost(f"Monty's process died ({shorten(str(error), 200)})", self._line, self._usage())
         if self._request is not None:
             return self._requested(self._request, session)
-        checkpoint, returned = self._save(session), self._save(session, "_save_returned_()")
-        return account.finished(checkpoint, returned, self._usage())
+        saved, returned = (
+            Decoded(checkpoint, decode(checkpoint))
+            for checkpoint in (self._save(session), self._save(session, "_save_returned_()"))
+        )
+        return account.finished(saved, returned, self._usage())
 
     def _inputs(self) -> dict[str, Any]:
         names = self._port.methods | self._port.attributes
