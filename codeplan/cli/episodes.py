@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from codeplan.cli import commands, curation, options
+from codeplan.cli import commands, curation, options, questions
 from codeplan.cli.commands import add_command, given_limits
 from codeplan.cli.options import OutputOptions, TapeOptions, TaskOptions, ToolOptions
 from codeplan.cli.output import (
@@ -263,7 +263,7 @@ class DoubtOptions:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``codeplan.resume``. On a terminal, the user is asked."""
-        undecided = options.ask_about_doubt if on_terminal() else "stop"
+        undecided = questions.ask_about_doubt if on_terminal() else "stop"
         return {"in_doubt": self.in_doubt or undecided, "idempotent": self.idempotent or ()}
 
 

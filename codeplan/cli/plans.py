@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from codeplan.cli import commands, options
+from codeplan.cli import commands, options, questions
 from codeplan.cli.commands import add_command
 from codeplan.cli.options import OutputOptions, TapeOptions, TaskOptions, ToolOptions, ToolSourceOptions
 from codeplan.cli.output import counting_progress, end_episode, print_json, reserved_for_json, show_value
@@ -456,7 +456,9 @@ def _install(context: typer.Context, given: ToolSourceOptions, into: InstallOpti
     echo(change.entry)
     if change.replaces:
         echo_message(f"It replaces the server {into.name} that is there now.")
-    if not into.yes and not options.confirm("Write it? [y/N] ", "nothing was written: --yes writes it without asking"):
+    if not into.yes and not questions.confirm(
+        "Write it? [y/N] ", "nothing was written: --yes writes it without asking"
+    ):
         echo_message("nothing was written")
         raise typer.Exit(1)
     change.write()

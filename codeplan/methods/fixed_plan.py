@@ -6,8 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
+import msgspec
 from msgspec.structs import replace
 
+from codeplan import plugins
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
 from codeplan.methods.registry import ImportsSetting
@@ -35,63 +37,74 @@ MAX_START_FROM = 100_000
 """The highest step number that a plan can start from. Every plan has fewer steps."""
 
 
+class FixedPlanSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a run of a given plan."""
+
+    limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None
+    allow_weak_sandbox: Annotated[
+        bool, Setting("Run even if a sandbox layer is missing.", "trusted", repeat="never")
+    ] = False
+    backend: Annotated[
+        BackendName, Setting("What runs the plan; auto is Monty where there is no cage.", "trusted", repeat="never")
+    ] = "auto"
+    imports: ImportsSetting = ""
+    fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on"
+    strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False
+    start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1
+    asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True
+
+    def make_sandbox(self) -> Sandbox:
+        """The sandbox that these settings describe."""
+        limits = self.limits or Limits()
+        allowed = limits if self.asks else replace(limits, asks=0)
+        return Sandbox(allowed, allow_weak=self.allow_weak_sandbox, backend=self.backend, imports=self.imports)
+
+
 class FixedPlan:
     """Checks and runs one plan. The model answers its ``ask_llm``. A ``Plan`` counts as checked.
 
-    The plan starts at step ``start_from`` with the variables of ``checkpoint`` (None: with none). With ``strict``, a
-    plan with warnings is refused. ``plan`` and ``outcome`` are None before the run. The ``sandbox`` that checked a plan
-    has its compiled code; None makes one with the other settings. If it is that of a ``skill``, it ends where a tool
-    answers otherwise than when the skill was proven.
+    The plan starts with the variables of ``checkpoint`` (None: with none). ``plan`` and ``outcome`` are None before the
+    run. The ``sandbox`` that checked a plan has its compiled code; None makes one with the other settings. If it is
+    that of a ``skill``, it ends where a tool answers otherwise than when the skill was proven. ``given`` are fields of
+    FixedPlanSettings.
 
     With ``pause_at``, the run is interrupted where that step begins,
     and resumed there from its checkpoint after ``on_pause`` has acted with the agent: the step is entered twice.
+
+    Raises: UsageError: a setting is unknown, or its value does not fit.
     """
 
     name = "exec"
+    settings_type = FixedPlanSettings
 
     def __init__(
         self,
         source: str | Plan,
         *,
-        limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None,
-        allow_weak_sandbox: Annotated[
-            bool, Setting("Run even if a sandbox layer is missing.", "trusted", repeat="never")
-        ] = False,
-        backend: Annotated[
-            BackendName, Setting("What runs the plan; auto is Monty where there is no cage.", "trusted", repeat="never")
-        ] = "auto",
-        imports: ImportsSetting = "",
-        fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on",
-        strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False,
-        start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1,
-        asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True,
         checkpoint: Checkpoint | None = None,
         skill: Skill | None = None,
         pause_at: int | None = None,
         on_pause: Callable[[Any], None] | None = None,
         on_coverage: Callable[[LineCoverage], None] | None = None,
         sandbox: Sandbox | None = None,
+        **given: Any,
     ) -> None:
         self.source = source if isinstance(source, str) else source.source
         self.plan = source if isinstance(source, Plan) else None
-        limits = limits or Limits()
-        allowed = limits if asks else replace(limits, asks=0)
-        self.sandbox = sandbox or Sandbox(allowed, allow_weak=allow_weak_sandbox, backend=backend, imports=imports)
-        self._asks = asks
+        self._own: FixedPlanSettings = plugins.build(FixedPlanSettings, given, "the method exec")
+        self.sandbox = sandbox or self._own.make_sandbox()
         self.outcome: Outcome | Rejected | None = None
-        self._fixes: Fixes = fixes
-        self._strict, self._start_from, self._checkpoint = strict, start_from, checkpoint
-        self._skill = skill
+        self._checkpoint, self._skill = checkpoint, skill
         self._pause_at, self._on_pause, self._on_coverage = pause_at, on_pause, on_coverage
 
     @property
     def settings(self) -> dict[str, Any]:
         """The safe settings that differ from their defaults, for the trace's header. The trace has the checkpoint."""
-        given: dict[str, Any] = {"fixes": self._fixes} if self._fixes != "on" else {}
-        given |= {"strict": True} if self._strict else {}
-        given |= {} if self._asks else {"asks": False}
+        given: dict[str, Any] = {"fixes": self._own.fixes} if self._own.fixes != "on" else {}
+        given |= {"strict": True} if self._own.strict else {}
+        given |= {} if self._own.asks else {"asks": False}
         given |= {"imports": ",".join(self.sandbox.imports)} if self.sandbox.imports else {}
-        return given | ({"start_from": self._start_from} if self._starts_later else {})
+        return given | ({"start_from": self._own.start_from} if self._starts_later else {})
 
     def require_start(self, api: AgentApi) -> None:
         """Check that the plan has the step to start from. A plan that the check refuses passes here: its run says why.
@@ -99,7 +112,7 @@ class FixedPlan:
         Raises: UsageError: it has no such step.
         """
         if self._starts_later:
-            plan = self.plan or self.sandbox.check(self.source, api, fixes=self._fixes == "on", kept=self._kept)
+            plan = self.plan or self.sandbox.check(self.source, api, fixes=self._own.fixes == "on", kept=self._kept)
             if isinstance(plan, Plan):
                 self._require_step(plan)
 
@@ -109,12 +122,12 @@ class FixedPlan:
 
     @property
     def _starts_later(self) -> bool:
-        return self._start_from != 1 or self._checkpoint is not None
+        return self._own.start_from != 1 or self._checkpoint is not None
 
     def _require_step(self, plan: Plan) -> None:
-        if self._starts_later and plan.step(self._start_from) is None:
+        if self._starts_later and plan.step(self._own.start_from) is None:
             steps = f"its steps are 1 to {plan.steps[-1].number}" if plan.steps else "it has no steps"
-            raise UsageError(f"the plan cannot start from step {self._start_from}: {steps}")
+            raise UsageError(f"the plan cannot start from step {self._own.start_from}: {steps}")
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Run the plan. A plan that is refused, fails or is stopped has a Result with that ending."""
@@ -136,7 +149,9 @@ class FixedPlan:
         episode.record(PlanDrafted(number=1, origin="plan", source=self.source))
         plan: Plan | Rejected
         if self.plan is None:
-            plan = check_plan(self.sandbox, episode, self.source, 1, self._fixes, strict=self._strict, kept=self._kept)
+            plan = check_plan(
+                self.sandbox, episode, self.source, 1, self._own.fixes, strict=self._own.strict, kept=self._kept
+            )
         else:
             plan = self.plan
             record_check(episode, replace(plan, fixes=()), 1)  # its text is the mended one
@@ -146,9 +161,9 @@ class FixedPlan:
         self.plan = plan
         agent, ask = episode.agent(), Planner(episode, Prompts.cached(None), self.sandbox).answer_question
         run = partial(run_plan, self.sandbox, episode, plan, agent, ask, on_coverage=self._on_coverage)
-        begin_plan(self.sandbox, episode, 1, plan, self._start_from, self._checkpoint, from_outside=True)
+        begin_plan(self.sandbox, episode, 1, plan, self._own.start_from, self._checkpoint, from_outside=True)
         try:
-            return run(self._start_from, self._checkpoint, on_event=self._pause)
+            return run(self._own.start_from, self._checkpoint, on_event=self._pause)
         except _PauseReached as pause:
             step, checkpoint = pause.entry.step, pause.entry.checkpoint
         if self._on_pause:

@@ -72,7 +72,7 @@ from codeplan.runner.tools import (
 from codeplan.sandbox.language.extraction import in_fence
 from codeplan.skills.library import MissingStore
 from codeplan.tools import ToolEnvironment
-from codeplan.tools.approvals import Approver, Asker, DoubtAsker, User, WayOn, longest_match
+from codeplan.tools.approvals import Approver, Asker, DoubtAsker, DoubtRules, User, WayOn, longest_match
 from codeplan.tools.environment import ToolErrors, Verdict, recorded_environment
 from codeplan.tools.failures import unknown_answer
 from codeplan.tools.mcp import DEFAULT_SECONDS, ServerAddress
@@ -482,7 +482,7 @@ def fork(
         raise UsageError(f"there is no event {at} to branch off at; {folder} has {what}")
     branch = _branch(recording, at, plan, answer)
     if header.env == ToolEnvironment.name:
-        branch = _with_later_calls(branch, recording, sources.doubts().idempotent)
+        branch = _with_later_calls(branch, recording, DoubtRules(sources.in_doubt, sources.idempotent).idempotent)
     live = _live_environment(branch, env, sources, Path(out))
     with recorded_setup(
         header, branch, live, method, model, settings, model_overrides or {}, budget or Budget()

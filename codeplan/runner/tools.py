@@ -40,6 +40,7 @@ from codeplan.tools.approvals import (
 )
 from codeplan.tools.environment import (
     MAX_INSTRUCTIONS_CHARS,
+    CallRules,
     ToolEnvironment,
     ToolErrors,
     Verdict,
@@ -185,9 +186,10 @@ class ToolSources:
         ask = function_of_file(given, ASKER_FORM) if isinstance(given, str) else given
         return User(cast(Asker | None, ask), answer)
 
-    def doubts(self) -> DoubtRules:
-        """The user's rules about calls in doubt. Raises: UsageError: one is wrong."""
-        return DoubtRules(self.in_doubt, self.idempotent)
+    def rules(self, approve: Approver | None = None) -> CallRules:
+        """The user's rules about calls, for one episode. Raises: UsageError: one is wrong."""
+        doubts = DoubtRules(self.in_doubt, self.idempotent)
+        return CallRules(self.approvals(approve), doubts, self.read_flows, self.tool_errors)
 
     def with_settings(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
         """The tools, with what holds for all of them. Those of servers have a limit already, ``mcp_timeout``.
@@ -254,12 +256,9 @@ class OpenTools:
             goal,
             self.toolset,
             verifier=self._verifier,
-            approvals=self.sources.approvals(approve),
-            doubts=self.sources.doubts(),
-            tool_errors=self.sources.tool_errors,
+            rules=self.sources.rules(approve),
             loop=loop,
             carried=carried,
-            flows=self.sources.read_flows,
             is_blind=self.sources.feedback == "blind",
             instructions=self.sources.instructions,
             returns=self._returns,
@@ -331,8 +330,7 @@ def open_tools(
     verify = sources.verify
     judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
     verifier = judge if judge is None or isinstance(judge, Verifier) else Verifier(judge)
-    sources.approvals()
-    sources.doubts()
+    sources.rules()
     patterns = sources.patterns
     addresses = sources.addresses()
 

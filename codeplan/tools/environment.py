@@ -185,17 +185,29 @@ class _WorkDone(NamedTuple):
         return self.found
 
 
+class CallRules(NamedTuple):
+    """The user's rules about calls.
+
+    ``approvals`` say which calls need an approval, and who gives it. ``doubts`` decide about the call during which a
+    resumed episode was ended; without them the episode stays as it is. ``flows`` decide about calls by where their
+    arguments come from. A tool's error ends the ``plan``, or stops the episode.
+    """
+
+    approvals: Approvals | None = None
+    doubts: DoubtRules | None = None
+    flows: Flows | None = None
+    tool_errors: ToolErrors = "plan"
+
+
 class ToolEnvironment:
     """Offers a toolset for one goal. Tools act in the real world, so an episode cannot start over.
 
-    Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. ``doubts`` decide
-    about the call during which a resumed episode was ended; without them the episode stays as it is. Asynchronous tools
+    Without a ``verifier``, what plans return is not judged, and an episode ends as claimed at best. Asynchronous tools
     run in ``loop``, if several episodes share one. ``carried`` are answers of an episode with which this one goes on.
-    ``flows`` decide about calls by where their arguments come from. ``is_blind``: prompts for revised plans have
-    shapes in place of what tools answered. ``instructions`` are the user's own system text. ``returns`` is
-    the type that the values of plans must have; ``typed_value`` is the latest such value, in a tuple, that had it.
-    ``user`` answers what plans ask; without one they have no ``ask_user``. Plans have the ``variables`` from the start.
-    Of many tools, prompts show those in full that fit ``shown_for``; None: the goal.
+    ``is_blind``: prompts for revised plans have shapes in place of what tools answered. ``instructions`` are the user's
+    own system text. ``returns`` is the type that the values of plans must have; ``typed_value`` is the latest such
+    value, in a tuple, that had it. ``user`` answers what plans ask; without one they have no ``ask_user``. Plans have
+    the ``variables`` from the start. Of many tools, prompts show those in full that fit ``shown_for``; None: the goal.
 
     Raises: UsageError: the goal is empty, or is not text in UTF-8; or the instructions are not, or are too long.
     """
@@ -209,12 +221,9 @@ class ToolEnvironment:
         toolset: Toolset,
         *,
         verifier: Verifier | None = None,
-        approvals: Approvals | None = None,
-        doubts: DoubtRules | None = None,
-        tool_errors: ToolErrors = "plan",
+        rules: CallRules = CallRules(),  # noqa: B008  # immutable
         loop: LoopThread | None = None,
         carried: Sequence[CarriedAnswer] = (),
-        flows: Flows | None = None,
         is_blind: bool = False,
         instructions: str | None = None,
         returns: WantedType | None = None,
@@ -229,15 +238,17 @@ class ToolEnvironment:
         self.use_toolset(toolset)
         self.let_ask(user)
         self._task = Task(id="goal", env=self.name, kind=GOAL, goal=goal.strip())
-        self.verifier_name, self.has_flows = verifier.name if verifier else "", flows is not None
+        self.verifier_name, self.has_flows = verifier.name if verifier else "", rules.flows is not None
         self.is_blind, self.instructions = is_blind, checked_instructions(instructions)
         self.returns, self._wanted = returns.described if returns else None, returns
         self._own_wanted, self.variables = returns, variables
         self.typed_value: tuple[object] | None = None
-        self.flow_checks = None if flows is None else FlowChecks(with_marks(flows, toolset), goal, self.instructions)
+        self.flow_checks: FlowChecks | None = None
+        if rules.flows is not None:
+            self.flow_checks = FlowChecks(with_marks(rules.flows, toolset), goal, self.instructions)
         self.carried = tuple(carried)
-        self._verifier, self._approvals, self._doubts = verifier, approvals or Approvals(), doubts or DoubtRules()
-        self._stops_at_errors = tool_errors == "stop"
+        self._verifier, self._approvals = verifier, rules.approvals or Approvals()
+        self._doubts, self._stops_at_errors = rules.doubts or DoubtRules(), rules.tool_errors == "stop"
         self._loop, self._owns_loop = loop or LoopThread(), loop is None
         self._threads = CallThreads()
         self._misfits: set[str] = set()  # tools that returned another type than declared

@@ -12,7 +12,7 @@ from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
 
 from codeplan.cli import main
-from codeplan.cli.options import ask_for_approval
+from codeplan.cli.questions import ask_for_approval
 from codeplan.tools.approvals import Always, ProposedCall
 
 TOOLS = '''

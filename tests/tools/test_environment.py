@@ -20,7 +20,7 @@ from codeplan.recording.events import (
 )
 from codeplan.tools import python_tools
 from codeplan.tools.approvals import Approvals, DoubtRules, ProposedCall
-from codeplan.tools.environment import ToolEnvironment
+from codeplan.tools.environment import CallRules, ToolEnvironment
 from codeplan.tools.toolset import Toolset
 from codeplan.types import Answer, Call
 
@@ -33,9 +33,9 @@ def pay(amount: int) -> str:
     return f"paid {amount}"
 
 
-def environment(**given) -> ToolEnvironment:
+def environment(**rules) -> ToolEnvironment:
     MADE.clear()
-    return ToolEnvironment("pay the bills", Toolset(python_tools(pay)), **given)
+    return ToolEnvironment("pay the bills", Toolset(python_tools(pay)), rules=CallRules(**rules))
 
 
 def call(env: ToolEnvironment, number: int) -> tuple[Answer, list[object]]:
@@ -119,7 +119,7 @@ def test_whoever_approves_sees_the_whole_call_and_what_equal_ones_before_it_answ
         return amount, "EUR"
 
     tool = replace(python_tools(pay)[0], hint="destructive")
-    env = ToolEnvironment("pay", Toolset([tool]), approvals=Approvals(approve=approve))
+    env = ToolEnvironment("pay", Toolset([tool]), rules=CallRules(Approvals(approve=approve)))
     calls = [Call("pay", {"amount": n, "options": pack({"deep": [1]})}) for n in (1, True, 1)]
     events = [PlanDrafted(number=1, origin="plan", source=PLAN)]
     for id, one in enumerate(calls, 1):

@@ -14,6 +14,7 @@ from codeplan.flows import Flows, tool
 from codeplan.recording.events import CallAnswered, CallBegun, CallSite, Event
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.approvals import Approvals
+from codeplan.tools.environment import CallRules
 from codeplan.types import Answer, Call, NotSolved, Result, Task
 
 ASKED: list[Any] = []
@@ -57,7 +58,7 @@ def environment(flows: Flows | None) -> ToolEnvironment:
 
     ASKED.clear()
     approvals = Approvals(approve=approve, ask=() if flows else None)
-    return ToolEnvironment("g", Toolset(python_tools(read, send)), approvals=approvals, flows=flows)
+    return ToolEnvironment("g", Toolset(python_tools(read, send)), rules=CallRules(approvals, flows=flows))
 
 
 FLOWS = Flows(rules={"send.to": tool("read")}, readonly=["read"])

@@ -9,6 +9,7 @@ import codeplan
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.recording.events import ToolFailed, WarningIssued
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
+from codeplan.tools.environment import CallRules
 from codeplan.types import Answer, Call
 
 
@@ -105,7 +106,7 @@ def find(row: int) -> dict:
 
 
 def answer(tool, tool_errors="plan", **arguments):
-    env, events = ToolEnvironment("try it", Toolset(python_tools(tool)), tool_errors=tool_errors), []
+    env, events = ToolEnvironment("try it", Toolset(python_tools(tool)), rules=CallRules(tool_errors=tool_errors)), []
     return env.call(1, Call(env.toolset.names[0], arguments), events.append), events
 
 

@@ -7,6 +7,7 @@ from support.mcp_addresses import raw
 from codeplan.budget import deadline_in
 from codeplan.tools import ToolEnvironment, Toolset
 from codeplan.tools.approvals import Approvals
+from codeplan.tools.environment import CallRules
 from codeplan.tools.mcp import McpServers
 from codeplan.types import Answer, Call
 
@@ -17,7 +18,7 @@ def call(name, seconds, arguments=None):
     schema = {"type": "object", "properties": {"reports": {"type": "integer"}}}
     tools = repr([{"name": name, "inputSchema": schema}])
     with McpServers([raw(tools=tools)], seconds=seconds, notify=lambda _: None) as servers:
-        env = ToolEnvironment("try it", Toolset(servers.tools), approvals=Approvals(allow=["*"]))
+        env = ToolEnvironment("try it", Toolset(servers.tools), rules=CallRules(Approvals(allow=["*"])))
         return env.call(1, Call(name, arguments or {}), lambda event: None)
 
 
@@ -40,7 +41,7 @@ def test_a_call_past_its_limit_and_one_whose_server_ends_are_in_doubt():
 def test_a_budget_of_seconds_ends_a_servers_call():
     began = time.monotonic()
     with McpServers([raw("silent")], seconds=60, notify=lambda _: None) as servers:
-        env = ToolEnvironment("try it", Toolset(servers.tools), approvals=Approvals(allow=["*"]))
+        env = ToolEnvironment("try it", Toolset(servers.tools), rules=CallRules(Approvals(allow=["*"])))
         with deadline_in(0.5):
             answer = env.call(1, Call("silent", {}), lambda event: None)
     assert answer.in_doubt and "that the budget of seconds left" in answer.message
