@@ -372,6 +372,8 @@ BOMBS = {
     "percent with a constant": "x = '%99999999d' % 1",
     "percent with a constant, bytes": "x = b'%99999999d' % 1",
     "percent and star": "n = 10 ** 10\nx = '%*d' % (n, 1)",
+    "percent and star, to the left": "n = -(10 ** 9)\nx = '%*d' % (n, 1)",
+    "percent and a name": "x = '%(a(b))99999999d' % {'a(b)': 1}",
     "percent in a variable": "t = '%9999999999d'\nx = t % (1,)",
     "ljust": "x = 'a'.ljust(10 ** 10)",
     "zfill unbound": "x = str.zfill('a', 10 ** 10)",
