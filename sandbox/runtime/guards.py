@@ -447,6 +447,7 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
         "_writable_": writable_owner,
         "_writable_class_": writable_class,
         "_type_name_": type_name,
+        "_import_missing_": raise_missing,
         "__build_class__": build_class,
     }
 
@@ -701,6 +702,11 @@ def read_item(owner: Any, index: object) -> tuple[Any, object, object]:
 def read_attribute(owner: Any, name: str) -> tuple[Any, str, object]:
     """Return an attribute of a plan's own object with its owner and name, read before the new value is computed."""
     return writable_owner(owner), name, getattr(owner, name)
+
+
+def raise_missing(error: str, message: str, module: str) -> NoReturn:
+    """Raise what Python raises for a module, or a member of one, that is not there."""
+    raise (ModuleNotFoundError if error == "ModuleNotFoundError" else ImportError)(message, name=module)
 
 
 def type_name(value: object) -> str:
