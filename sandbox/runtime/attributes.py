@@ -62,6 +62,7 @@ from codeplan.sandbox.runtime.classes import (
     TYPE_TEXTS,
     VISIBLE_TYPES,
     PlanType,
+    ShownType,
     TextMethods,
     is_class,
     is_own_super,
@@ -409,6 +410,9 @@ class ModuleFacade:
         return f"<module {self.name!r} (built-in)>"
 
 
+ModuleFacade.__name__ = "module"  # the name in Python's own error messages
+
+
 class AgentProxy:
     """The value that plans know as ``agent``. It holds no data: the attribute guard asks the host."""
 
@@ -418,7 +422,7 @@ class AgentProxy:
         return "<agent>"
 
 
-AgentProxy.__name__ = "Agent"  # the name in Python's own error messages
+AgentProxy.__name__ = "Agent"
 
 
 def list_names(value: Any) -> list[str]:
@@ -505,7 +509,7 @@ def _module_member(module: ModuleFacade, name: str) -> object:
     return value
 
 
-READERS: Final[dict[type, Callable[[Any, str], Any]]] = {}
+READERS: Final[dict[type, Callable[[Any, str], Any]]] = {ShownType: ShownType.read}
 """What a plan gets in place of an attribute, by the owner's type; None leaves it to the other rules."""
 
 
@@ -561,14 +565,20 @@ _EXCEPTION_ATTRIBUTES = split_names(
 )
 """Attributes of Python's exceptions. The object to which an AttributeError belongs is not among them."""
 
-_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType)
+_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools._lru_cache_wrapper)
 
 
 def _function_attribute(value: Any, name: str) -> object:
-    """Read a function's name and text, and what a plan has written to its own function."""
+    """Read a function's name and text, and what a plan has written to its own function, also of a cached one."""
     if name in TYPE_TEXTS:
         return getattr(value, name)
+    if name == "__class__":
+        return visible_type(value)
     function = value.__func__ if type(value) is MethodType else value
+    if type(value) is functools._lru_cache_wrapper and is_plan_function(value.__wrapped__):
+        function = value.__wrapped__
+        if name == "__wrapped__":
+            return function
     if is_plan_function(function) and name in function.__dict__:
         return function.__dict__[name]
     if is_plan_function(function) and name in _OF_FUNCTIONS:

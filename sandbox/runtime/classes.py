@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import builtins
 import enum
+import sys
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import cache, partial
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -26,9 +27,17 @@ from types import (
     WrapperDescriptorType,
     new_class,
 )
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
-from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, READABLE_DUNDERS, is_readable, is_reserved, is_writable
+from codeplan.sandbox.runtime.names import (
+    CLASS_BUILTINS,
+    DEFINABLE_DUNDERS,
+    PLAIN_BUILTINS,
+    READABLE_DUNDERS,
+    is_readable,
+    is_reserved,
+    is_writable,
+)
 from codeplan.untrusted.texts import with_article
 
 PLAN_MODULE: Final = "__main__"
@@ -103,7 +112,7 @@ class _TypeOfTypes(type):
         return visible_type(args[0])
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, type)
+        return isinstance(value, type) or type(value) is ShownType
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return kind is cls
@@ -137,17 +146,75 @@ VISIBLE_TYPES: set[type] = {
 """The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules add their own."""
 
 
-def visible_type(value: object) -> type:
-    """Return the type of a value. Raises TypeError for values of the runtime, such as the agent."""
+MEMBER_TYPES: set[type] = {
+    kind for name in PLAIN_BUILTINS | CLASS_BUILTINS if is_class(kind := getattr(builtins, name))
+}
+"""Types that a plan has by name, such as ``map`` or a module's member, and which ``type(x)`` returns too."""
+
+REPLACED_TYPES: set[type] = set()
+"""Python's types in whose place a module's member is a function, to which no result of ``type(x)`` could be equal."""
+
+
+class ShownType:
+    """The type of an object of the runtime or the library as plans see it: to show, to compare and for ``isinstance``.
+
+    It makes no objects, and leads to nothing of the real type but its names.
+    """
+
+    __slots__ = ("_kind",)
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    def __call__(self, *args: object, **named: object) -> NoReturn:
+        raise TypeError(f"cannot create {self.full_name!r} instances")
+
+    def __instancecheck__(self, value: object) -> bool:
+        return self._kind in type(value).__mro__
+
+    def __subclasscheck__(self, kind: Any) -> bool:
+        return kind is self or (is_class(kind) and self._kind in kind.__mro__)
+
+    def __repr__(self) -> str:
+        return f"<class {self.full_name!r}>"
+
+    @property
+    def full_name(self) -> str:
+        """The name, with its module in front except for that of builtins and of the runtime."""
+        module = self.read("__module__")
+        return self._kind.__name__ if module == "builtins" else f"{module}.{self._kind.__qualname__}"
+
+    def read(self, name: str) -> str | None:
+        """Read the name of the type or of its module; None leaves ``__class__`` to others. Raises: AttributeError."""
+        if name == "__module__":
+            return "builtins" if self._kind.__module__.startswith("codeplan.") else self._kind.__module__
+        if name in ("__name__", "__qualname__"):
+            return str(getattr(self._kind, name))
+        if name == "__class__":
+            return None
+        raise AttributeError(f"type object '{self._kind.__name__}' has no attribute '{name}'")
+
+
+ShownType.__name__ = "type"  # the name in Python's own error messages
+_shown_type: Callable[[Any], ShownType] = cache(ShownType)
+
+
+def visible_type(value: object) -> Any:
+    """Return the type of a value, or what a plan may see of it. Raises TypeError for values of other packages."""
     kind = type(value)
-    if kind in VISIBLE_TYPES or issubclass(kind, Exception) or is_plan_class(kind):
+    if kind in VISIBLE_TYPES or kind in MEMBER_TYPES or issubclass(kind, Exception) or is_plan_class(kind):
         return kind
-    if issubclass(kind, type):
+    if issubclass(kind, type) or kind is ShownType:
         return PlanType
+    if kind not in REPLACED_TYPES and kind.__module__.partition(".")[0] in _KNOWN_MODULES:
+        return _shown_type(kind)
     raise TypeError(
         f"type() is for data and for objects of the plan, not for {with_article(kind.__name__)}; "
         "use isinstance(x, …), or type(x).__name__ for its name"
     )
+
+
+_KNOWN_MODULES: Final = sys.stdlib_module_names | {"codeplan"}
 
 
 class PlanEnumType(enum.EnumType):

@@ -29,7 +29,7 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacade
-from codeplan.sandbox.runtime.classes import is_plan_class
+from codeplan.sandbox.runtime.classes import ShownType, is_plan_class
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.sandbox.runtime.text_modules import ConfigParser, SectionProxy
@@ -50,7 +50,7 @@ _ATOMS: Final[frozenset[type]] = frozenset(
         struct.Struct,
         AgentProxy,
     }
-    | {NotKnownType}
+    | {NotKnownType, ShownType}
     | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
     | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}
     | {partial, _lru_cache_wrapper}
@@ -258,7 +258,7 @@ def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
         return
     if isinstance(made, dict):
         put: Any = (OrderedDict if isinstance(made, OrderedDict) else dict).__setitem__
-        for key, part in list(dict.items(value)):
+        for key, part in dict.items(value):  # which refuses to go on if a hook adds a key, as in Python
             put(made, change(key), change(part))
     elif isinstance(made, list):
         list.extend(made, [change(part) for part in list.__iter__(value)])
@@ -298,10 +298,13 @@ class Identities:
     def guard_hash(self, method: Any) -> Any:
         """Return ``x.__hash__`` or ``K.__hash__`` with numbers for addresses. What the plan wrote stays as it is."""
         kind = type(method)
-        if _is_made_hash(getattr(method, "__func__", method)):  # by dataclass, of a plan's fields
+        function = getattr(method, "__func__", method)
+        if _is_made_hash(function):  # by dataclass, of a plan's fields
             given = getattr(method, "__self__", method)
-            unbound = given is method
-            return set_name("__hash__", self._hash_of_fields if unbound else lambda: self._hash_of_fields(given))
+            unbound = set_name("__hash__", lambda owner: self._hash_of_fields(owner, function))
+            made = unbound if given is method else set_name("__hash__", lambda: self._hash_of_fields(given, function))
+            made.__qualname__ = method.__qualname__
+            return made
         if kind not in (types.MethodWrapperType, types.WrapperDescriptorType):
             return method
         owner = method.__objclass__
@@ -316,8 +319,9 @@ class Identities:
 
         return set_name("__hash__", of if kind is types.WrapperDescriptorType else bound)
 
-    def _hash_of_fields(self, value: Any) -> int:
-        return self.number(value) if _hashed_fields(type(value)) is None else self.hash(value)
+    def _hash_of_fields(self, value: Any, method: Any) -> int:
+        fields = _hashed_fields(type(value), method)
+        return self.number(value) if fields is None else self.hash(tuple(getattr(value, name) for name in fields))
 
     def hash(self, value: Any) -> int:
         """``hash(value)``, by number where Python's comes from an address."""
@@ -331,7 +335,7 @@ class Identities:
             if kind.__hash__ is base.__hash__:  # also a named tuple
                 parts = list(map(self._stable, base.__iter__(value)))
                 return value if all(map(operator.is_, parts, base.__iter__(value))) else base(parts)
-        if (fields := _hashed_fields(kind)) is not None:
+        if (fields := _hashed_fields(kind, getattr(kind, "__hash__", None))) is not None:
             given = [getattr(value, name) for name in fields]
             stable = tuple(map(self._stable, given))
             return value if all(map(operator.is_, stable, given)) else stable
@@ -352,9 +356,8 @@ def _is_made_hash(method: Any) -> bool:
     return method.__code__.co_filename == "<string>" and method.__code__.co_name == "__hash__"
 
 
-def _hashed_fields(kind: type) -> list[str] | None:
-    """Return the fields of which Python's ``dataclass`` makes a hash for this class; None if it does not."""
-    method: Any = getattr(kind, "__hash__", None)
+def _hashed_fields(kind: type, method: Any) -> list[str] | None:
+    """Return the fields of which this ``__hash__`` makes a hash; None if it is not one of Python's ``dataclass``."""
     if not _is_made_hash(method):
         return None
     made = [base for base in kind.__mro__ if base.__dict__.get("__hash__") is method]

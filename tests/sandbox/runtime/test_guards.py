@@ -513,7 +513,7 @@ OUT_OF_REACH = {
     "items of a module": "import re\nre['x'] = 1",
     "codecs": "'a'.encode('idna')",
     "codecs of bytes": "b'a'.decode('zlib')",
-    "type of the agent": "type(agent)",
+    "an object of the type of the agent": "type(agent)()",
     "json with a class": "import json\njson.dumps(1, cls=dict)",
     "random's class of the system": "import random\nrandom.SystemRandom",
     "a method of a type that is not there": "dict.mro()",
