@@ -112,12 +112,16 @@ def missing_import(node: ImportStatement, alias: ast.alias) -> MissingImport | N
 def tried_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
     """Return the imports in the body of a ``try`` that says what to do without the module."""
     tried = [n for n in nodes if isinstance(n, ast.Try | ast.TryStar)]
-    return find_imports(below for n in tried if any(map(_is_for_imports, n.handlers)) for below in walk(*n.body))
+    bodies = [n.body for n in tried if any(_is_for_imports(h, n.body) for h in n.handlers)]
+    return find_imports(below for body in bodies for below in walk(*body))
 
 
-def _is_for_imports(handler: ast.ExceptHandler) -> bool:
+def _is_for_imports(handler: ast.ExceptHandler, tried: list[ast.stmt]) -> bool:
+    """Return whether a handler is for a missing module: by its class, or since ``tried`` only imports and assigns."""
     named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(isinstance(n, ast.Name) and n.id in ("ImportError", "ModuleNotFoundError") for n in named)
+    names = {n.id if isinstance(n, ast.Name) else "" for n in named if n is not None} or {"Exception"}
+    only_imports = all(isinstance(s, ImportStatement | ast.Assign) for s in tried)
+    return bool(names & {"ImportError", "ModuleNotFoundError"}) or (only_imports and "Exception" in names)
 
 
 def _is_known(module: str) -> bool:

@@ -1618,7 +1618,12 @@ class C:
         import numpy_of_nobody as np
     except ModuleNotFoundError:
         np = None
-print(fast, C.np)
+try:
+    import pandas_of_nobody
+    frames = True
+except:
+    frames = False
+print(fast, C.np, frames)
 ## cached functions keep their names
 import functools
 def logged(f):
