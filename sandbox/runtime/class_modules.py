@@ -309,11 +309,12 @@ def _shown_kind(value: Any) -> str:
 def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     """``dataclasses.dataclass`` for a class of the plan."""
 
-    def decorate(kind: Any) -> Any:
-        with _markers_known(require_own_class(kind, "dataclass")):
-            return dataclasses.dataclass(kind, **options)
+    def wrap(cls: Any) -> Any:
+        with _markers_known(require_own_class(cls, "dataclass")):
+            return dataclasses.dataclass(cls, **options)
 
-    return decorate if cls is None else decorate(cls)
+    wrap.__qualname__ = "dataclass.<locals>.wrap"
+    return wrap if cls is None else wrap(cls)
 
 
 def _require_field_names() -> None:

@@ -522,12 +522,14 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
     """Return a method that the plan wrote as it is, and one of Python's with checks of its arguments."""
     if type(method) in _PYTHON_METHODS and is_plan_function(getattr(method, "__func__", method)):
         return method
-    bound = type(method) is not WrapperDescriptorType and name != "__new__"
+    bound = type(method) not in (FunctionType, WrapperDescriptorType) and name != "__new__"
 
     def checked(*args: Any, **named: Any) -> Any:
         if name == "__new__":
             _require_own_class(args[0] if args else None)
             return method(*args, **named)
+        if named:  # the methods that dataclass makes would take a name that is not checked
+            raise TypeError(f"wrapper {name}() takes no keyword arguments")
         owner = method.__self__ if bound else args[0] if args else None
         names = args[0 if bound else 1 :][:1]
         if name in _WRITES and (type(owner) in _WITHOUT_ATTRIBUTES or any(map(_is_no_text, names))):

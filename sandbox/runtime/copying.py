@@ -12,6 +12,7 @@ import datetime
 import decimal
 import operator
 import pathlib
+import random
 import re
 import struct
 import types
@@ -52,7 +53,7 @@ _ATOMS: Final[frozenset[type]] = frozenset(
     }
     | {NotKnownType, ShownType}
     | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
-    | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}
+    | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, types.UnionType, type(Fraction)}
     | {partial, _lru_cache_wrapper}
 )
 """Types whose values are their own copies."""
@@ -63,9 +64,17 @@ PARTIALS: Final[set[type]] = set()
 _NOT_COPIED: Final = frozenset({CurrentRun, Scheduler})
 """What objects of the runtime hold, such as futures: a copy would know no end of the plan."""
 
+
+def _copy_random(generator: random.Random) -> random.Random:
+    made = random.Random(0)
+    made.setstate(generator.getstate())
+    return made
+
+
 _COPIERS: Final[dict[type, Callable[[Any], Any]]] = {
     array: array.__copy__,
     Element: Element.__copy__,
+    random.Random: _copy_random,
     **{kind: kind.copy for kind in (list, dict, set, deque, defaultdict, OrderedDict, Counter, bytearray, ChainMap)},
     frozenset: frozenset,
     tuple: tuple,
@@ -155,8 +164,8 @@ class _DeepCopy:
             made = frozenset(map(self.of, value))
         elif kind in PARTIALS:
             made = kind(self.of(value.func), *self.of(value.args), **self.of(value.keywords))
-        elif kind is array:
-            made = array(value.typecode, value)
+        elif kind in (array, random.Random):
+            made = _COPIERS[kind](value)
         else:
             hook = _own_hook(kind, "__deepcopy__")
             if hook is None:

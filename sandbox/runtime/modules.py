@@ -447,8 +447,8 @@ def _csv_members() -> Members:
     def unregister_dialect(name: Any) -> None:
         csv.unregister_dialect(_exact_name(name))
 
-    def reader(csvfile: Any, dialect: Any = "excel", **options: Any) -> Any:
-        return csv.reader(_lines_once(iter(csvfile)), dialect, **options)
+    def reader(csvfile: Any, *dialect: Any, **options: Any) -> Any:
+        return csv.reader(_lines_once(iter(csvfile)), *dialect, **options)
 
     return _named(reader, register_dialect, unregister_dialect)
 

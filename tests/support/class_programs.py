@@ -1661,6 +1661,21 @@ for use in (lambda: copy.deepcopy(held), lambda: re.search(re.compile('a'), 'a',
         use()
     except (RuntimeError, ValueError) as e:
         print(e)
+## methods and settings of the library that a plan's own calls reach
+import copy, csv, functools, hashlib, io, random
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class F: x: int = 1
+f, marks = F(), dataclass(order=True)
+for use in (lambda: F.__setattr__(f, 'x', 2), lambda: F.__delattr__(f, 'x'), lambda: F.__setattr__(3, 'x', 2), lambda: F.__setattr__(f, 5, 6), marks, lambda: functools.cache(F).nothing):
+    try:
+        use()
+    except (TypeError, AttributeError) as e:
+        print(type(e).__name__, e)
+r = random.Random(3)
+c, d = copy.copy(r), copy.deepcopy([r])[0]
+print(c is r, c.random() == r.random() == d.random(), copy.deepcopy([int | str]), marks(cls=F.__class__('K', (), {})).__name__, hashlib.blake2b.MAX_DIGEST_SIZE, hashlib.blake2s().SALT_SIZE)
+print(csv.reader([], quotechar=None).dialect.quoting, csv.reader([], 'excel-tab').dialect.delimiter, csv.writer(io.StringIO(), dialect='unix').dialect.lineterminator)
 ## errors and members of Python's own types
 import datetime, decimal
 from collections import defaultdict, deque, namedtuple
