@@ -322,8 +322,8 @@ def _require_field_names() -> None:
     get_field = dataclasses._get_field  # type: ignore[attr-defined]
 
     def checked(cls: type, name: object, *rest: Any) -> Any:
-        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
-            raise TypeError("the names of a dataclass's fields must be identifiers")
+        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name) or not is_writable(name):
+            raise TypeError("the names of a dataclass's fields must be identifiers that a plan can write")
         return get_field(cls, name, *rest)
 
     dataclasses._get_field = checked  # type: ignore[attr-defined]

@@ -7,17 +7,20 @@ plan in place of Python's own operations, so the runtime trusts exact types only
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import enum
+import reprlib
 import sys
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from types import (
     BuiltinFunctionType,
     CellType,
+    CodeType,
     FunctionType,
     GeneratorType,
     GenericAlias,
@@ -433,9 +436,8 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         return found if issubclass(type(found), Exception) else None
     if is_class(owner):
         if name == "__dict__":
-            own = is_own_class(owner)
-            items = ((n, v if own or type(v) is not FunctionType else _unbound(v)) for n, v in found.items())
-            shown: dict[str, Any] = {n: v for n, v in items if n != CLASS_MARK}
+            kept = {n: v for n, v in found.items() if n != CLASS_MARK and not (n == "__hash__" and is_made(v))}
+            shown = {n: _shown_member(owner, n, v, texts) for n, v in kept.items()}
             return shown | ({_FIELDS: dict(shown[_FIELDS])} if _FIELDS in shown else {})
         if name == "__mro__":
             return _shown_bases(found)
@@ -462,11 +464,49 @@ def _is_own_table(owner: Any, name: str, table: object) -> bool:
 
 
 def _is_of_runtime(owner: Any, name: str, function: object) -> bool:
-    """Return whether a class, or the ``super()`` of one, has this function from a class that is not the plan's."""
+    """Return whether a class, or the ``super()`` of one, has this function from a class that is not the plan's, or of
+    the library's making: what ``dataclass`` writes takes any object, and sets attributes of any name.
+    """
     if type(function) is not FunctionType:
         return False
     kind = _SUPER_SELF(owner) if type(owner) is super else owner
-    return is_class(kind) and any(k.__dict__.get(name) is function and not is_own_class(k) for k in kind.__mro__)
+    if not is_class(kind):
+        return False
+    made = is_made(function) and name != "__hash__"  # which has a guard of its own
+    return made or any(k.__dict__.get(name) is function and not is_own_class(k) for k in kind.__mro__)
+
+
+def is_made(function: object) -> bool:
+    """Return whether ``dataclass`` made this function for a class of the plan."""
+    if type(function) is not FunctionType:
+        return False
+    return function.__code__.co_filename == "<string>" or function.__code__ in _GIVEN
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if type(constant) is CodeType:
+            yield from _codes(constant)
+
+
+_GIVERS: Final = ("_dataclass_getstate", "_dataclass_setstate", "_recursive_repr")
+_GIVEN: Final = frozenset(
+    code
+    for function in (reprlib.recursive_repr, *(getattr(dataclasses, n) for n in _GIVERS if hasattr(dataclasses, n)))
+    for code in _codes(function.__code__)
+)
+"""The code of functions that ``dataclass`` gives to each class; it writes the others itself."""
+
+
+def _shown_member(kind: type, name: str, value: Any, texts: TextMethods) -> Any:
+    """Return what the table of a class shows: the plan's own as it is, and Python's functions with their guards."""
+    function = value.__func__ if name == "__new__" and type(value) is staticmethod else value
+    if type(function) is not FunctionType or is_plan_function(function):
+        return value
+    if name in _WRAPPED:
+        return _guard_method(function, name, texts)
+    return _unbound(function) if is_made(function) or not is_own_class(kind) else value
 
 
 def _unbound(method: FunctionType) -> Callable[..., Any]:
@@ -538,6 +578,8 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
         _require_name(names, name)
         if name == "__getattribute__" and names == ("__class__",):
             return visible_type(owner)
+        if name == "__getattribute__" and names == ("__hash__",):
+            raise AttributeError("__hash__ tells addresses in this way; write hash(x)")
         found = method(*args, **named)
         return _shown(owner, names[0], found, texts) if name == "__getattribute__" else found
 
