@@ -132,8 +132,7 @@ def _shallow(value: Any) -> Any:
     if hook is not None:
         return hook(value)
     made = _empty_instance(kind, value, _same)
-    for name, part in _state(value):
-        _set_attribute(made, name, part)
+    _copy_attributes(value, made, _same)
     _fill(made, value, _same)
     return made
 
@@ -186,8 +185,7 @@ class _DeepCopy:
         made: Any = self._empty(kind, value)
         self._memo[key] = made
         if kind not in _COPIERS:
-            for name, part in _state(value):
-                _set_attribute(made, name, self.of(part))
+            _copy_attributes(value, made, self.of)
         _fill(made, value, self.of)
         return made
 
@@ -239,25 +237,31 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: set for every type that is written in C
 
 
-def _state(value: Any) -> list[tuple[str, Any]]:
-    """Return an object's own attributes: those of its ``__dict__``, and of the slots of its classes."""
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        attributes = {}
-    found = [(n, v) for n, v in attributes.items() if type(n) is str] if type(attributes) is dict else []
+def _copy_attributes(value: Any, made: Any, change: Callable[[Any], Any]) -> None:
+    """Give an object's own attributes to its copy: those of its ``__dict__``, and of the slots of its classes.
+
+    A plan may put any name into a ``__dict__``, also one that Python gives a meaning, such as ``__class__``.
+    """
+    given, own = _table(value), _table(made)
+    for name, part in given.items():
+        own[name] = change(part)
     for base in type(value).__mro__:
-        for name, member in vars(base).items():
+        for member in vars(base).values():
             if type(member) is types.MemberDescriptorType and not base.__flags__ & _IMMUTABLE:
                 try:
-                    found.append((name, member.__get__(value)))
+                    part = member.__get__(value)
                 except AttributeError:
                     continue
-    return found
+                member.__set__(made, change(part))
 
 
-def _set_attribute(owner: Any, name: str, value: Any) -> None:
-    object.__setattr__(owner, name, value)
+def _table(value: Any) -> dict[Any, Any]:
+    """Return an object's own ``__dict__``; an empty one if it has none."""
+    try:
+        table = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return table if type(table) is dict else {}
 
 
 def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
