@@ -511,7 +511,8 @@ def _shown_member(kind: type, name: str, value: Any, texts: TextMethods) -> Any:
 
 def _unbound(method: FunctionType) -> Callable[..., Any]:
     """Return a method of the runtime that takes the plan's own objects alone: it would write to any class."""
-
+    if _UNBOUND in method.__dict__:  # the same at each reading, as in Python
+        return typing.cast(Callable[..., Any], method.__dict__[_UNBOUND])
     first = method.__code__.co_varnames[0] if method.__code__.co_argcount else ""
 
     def unbound(*args: Any, **named: Any) -> Any:
@@ -524,7 +525,12 @@ def _unbound(method: FunctionType) -> Callable[..., Any]:
 
     unbound.__name__, unbound.__qualname__, unbound.__doc__ = method.__name__, method.__qualname__, method.__doc__
     unbound.__module__ = "builtins"
+    method.__dict__[_UNBOUND] = unbound
     return unbound
+
+
+_UNBOUND: Final = "_unbound_"
+"""The name under which a function keeps what plans get in its place. No plan can read or write it."""
 
 
 def _shown_bases(kinds: tuple[type, ...]) -> tuple[type, ...]:

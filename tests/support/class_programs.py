@@ -1674,6 +1674,7 @@ for use in (lambda: F.__setattr__(f, 'x', 2), lambda: F.__delattr__(f, 'x'), lam
         print(type(e).__name__, e)
 r = random.Random(3)
 c, d = copy.copy(r), copy.deepcopy([r])[0]
+print(F.__init__ is F.__init__, F.__eq__(f, F(1)), F.__init__ in {F.__dict__['__init__']})
 print(c is r, c.random() == r.random() == d.random(), copy.deepcopy([int | str]), marks(cls=F.__class__('K', (), {})).__name__, hashlib.blake2b.MAX_DIGEST_SIZE, hashlib.blake2s().SALT_SIZE)
 print(csv.reader([], quotechar=None).dialect.quoting, csv.reader([], 'excel-tab').dialect.delimiter, csv.writer(io.StringIO(), dialect='unix').dialect.lineterminator)
 ## errors and members of Python's own types
