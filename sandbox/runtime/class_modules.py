@@ -322,8 +322,10 @@ def _require_field_names() -> None:
     get_field = dataclasses._get_field  # type: ignore[attr-defined]
 
     def checked(cls: type, name: object, *rest: Any) -> Any:
-        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name) or not is_writable(name):
-            raise TypeError("the names of a dataclass's fields must be identifiers that a plan can write")
+        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
+            raise TypeError("the names of a dataclass's fields must be identifiers")
+        if is_own_class(cls) and not is_writable(name):
+            raise TypeError(f"a field of a plan's dataclass cannot be called {name!r}")
         return get_field(cls, name, *rest)
 
     dataclasses._get_field = checked  # type: ignore[attr-defined]
