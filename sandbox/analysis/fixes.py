@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import libcst as cst
+from libcst.metadata import PositionProvider
 
 from codeplan.sandbox.analysis.codemods import (
     Codemod,
@@ -24,7 +25,7 @@ from codeplan.sandbox.analysis.codemods import (
     solution_of,
 )
 from codeplan.sandbox.language.extraction import STALE_RETURN
-from codeplan.sandbox.language.guard_insertion import find_imports, import_problem
+from codeplan.sandbox.language.guard_insertion import find_imports, import_problem, tried_imports
 from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names, outer_names, scope_nodes
 from codeplan.sandbox.language.parsing import parse_plan, walk
 from codeplan.sandbox.protocol.limits import MAX_FIXES
@@ -539,7 +540,8 @@ _Import = TypeVar("_Import", cst.Import, cst.ImportFrom)
 class UnusedImports(Codemod):
     """Removes names that may not be imported, if the plan never reads them.
 
-    Annotations do not count as reading. An import that takes a name of the runtime stays, and is refused.
+    Annotations do not count as reading. An import that takes a name of the runtime stays, and is refused. One that is
+    tried stays, and raises an error there.
     """
 
     rule = "unused-import"
@@ -547,6 +549,7 @@ class UnusedImports(Codemod):
     def __init__(self, module: cst.Module, facts: PlanFacts) -> None:
         super().__init__(module, facts)
         self._read = _names_in_code(facts.nodes)
+        self._tried = {node.lineno for node in tried_imports(facts.nodes)}
 
     @staticmethod
     def may_apply(facts: PlanFacts) -> bool:
@@ -567,6 +570,8 @@ class UnusedImports(Codemod):
     def _without_unused(
         self, original: _Import, updated: _Import, names: Sequence[cst.ImportAlias]
     ) -> _Import | cst.RemovalSentinel:
+        if self.get_metadata(PositionProvider, original).start.line in self._tried:
+            return updated
         kept: list[cst.ImportAlias] = [name for name in names if not self._is_unused(original, name)]
         if len(kept) == len(names) and names:
             return updated

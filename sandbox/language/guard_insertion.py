@@ -23,6 +23,7 @@ from codeplan.sandbox.language.parsing import (
     call_statement,
     is_name,
     load_name,
+    walk,
     with_location,
 )
 from codeplan.sandbox.language.thread_functions import ThreadForms
@@ -82,6 +83,45 @@ def import_problem(node: ImportStatement, alias: ast.alias) -> str | None:
     if name in ("ask", "ask_llm") and module != "large_language_model":
         return f"`{name}` belongs to the runtime; use another name for `{alias.name}`"
     return None
+
+
+class MissingImport(NamedTuple):
+    """Python's own error for an import of what is not there: its class, its message and the module."""
+
+    error: str
+    message: str
+    module: str
+
+
+def missing_import(node: ImportStatement, alias: ast.alias) -> MissingImport | None:
+    """Return the error for an import of what plans lack; None if they have it."""
+    module = alias.name if isinstance(node, ast.Import) else node.module or ""
+    if isinstance(node, ast.ImportFrom) and node.level > 0:
+        return MissingImport("ImportError", "attempted relative import with no known parent package", module)
+    if module in ANNOTATION_MODULES:
+        return None
+    if not _is_known(module):
+        parts = module.split(".")
+        first = next(whole for n in range(len(parts)) if not _is_known(whole := ".".join(parts[: n + 1])))
+        return MissingImport("ModuleNotFoundError", f"No module named {first!r}", first)
+    if isinstance(node, ast.Import) or is_admitted(module) or alias.name in ALLOWED_MODULES[module]:
+        return None
+    return MissingImport("ImportError", f"cannot import name {alias.name!r} from {module!r} (unknown location)", module)
+
+
+def tried_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
+    """Return the imports in the body of a ``try`` that says what to do without the module."""
+    tried = [n for n in nodes if isinstance(n, ast.Try | ast.TryStar)]
+    bodies = [n.body for n in tried if any(_is_for_imports(h, n.body) for h in n.handlers)]
+    return find_imports(below for body in bodies for below in walk(*body))
+
+
+def _is_for_imports(handler: ast.ExceptHandler, tried: list[ast.stmt]) -> bool:
+    """Return whether a handler is for a missing module: by its class, or since ``tried`` only imports and assigns."""
+    named = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = {n.id if isinstance(n, ast.Name) else "" for n in named if n is not None} or {"Exception"}
+    only_imports = all(isinstance(s, ImportStatement | ast.Assign) for s in tried)
+    return bool(names & {"ImportError", "ModuleNotFoundError"}) or (only_imports and "Exception" in names)
 
 
 def _is_known(module: str) -> bool:
@@ -149,6 +189,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def __init__(self, problems: DiagnosticCollector) -> None:
         super().__init__()
         self._problems = problems
+        self._tried = set[ImportStatement]()
 
     def error(self, node: ast.AST, info: str) -> None:
         self._problems.add(node, "language", info)
@@ -217,8 +258,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
     visit_Starred = _plain
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> VisitResult:
-        """Check an import and drop it: the runtime binds the names before the plan begins."""
+        """Check an import and drop it: the runtime binds the names before the plan begins.
+
+        One that is tried raises Python's error at its place if the module is missing.
+        """
         for alias in node.names:
+            if node in self._tried and (missing := missing_import(node, alias)):
+                return call_statement(node, "_import_missing_", *map(ast.Constant, missing))
             if problem := import_problem(node, alias):
                 self._problems.add(node, "import", problem)
         return with_location(node, ast.Pass())
@@ -451,6 +497,7 @@ class PlanTransformer(LanguagePolicy):
     visit_withitem = LanguagePolicy._plain
 
     def visit_Try(self, node: ast.Try) -> VisitResult:
+        self._tried.update(tried_imports([node]))
         self._final_jumps.update(_find_jumps(node.finalbody))
         node = self.node_contents_visit(node)
         if node.finalbody:

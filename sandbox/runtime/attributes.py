@@ -62,6 +62,7 @@ from codeplan.sandbox.runtime.classes import (
     TYPE_TEXTS,
     VISIBLE_TYPES,
     PlanType,
+    ShownType,
     TextMethods,
     is_class,
     is_own_super,
@@ -86,6 +87,7 @@ def public_names(kind: type, *without: str) -> frozenset[str]:
 
 _NAMED_TUPLE = split_names("_asdict _fields _make _replace count index")
 _ONE_DIGEST = split_names("block_size copy digest digest_size hexdigest name update")
+_DIGEST_SIZES = split_names("MAX_DIGEST_SIZE MAX_KEY_SIZE PERSON_SIZE SALT_SIZE")
 _URL_PARTS = split_names("fragment geturl hostname netloc password path port query scheme username")
 _CALENDAR = split_names(
     "firstweekday getfirstweekday itermonthdates itermonthdays itermonthdays2 itermonthdays3 itermonthdays4 "
@@ -122,8 +124,8 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     csv.DictReader: split_names("fieldnames line_num"),
     csv.DictWriter: split_names("fieldnames writeheader writerow writerows"),
     csv.Sniffer: split_names("has_header preferred sniff"),
-    type(csv.reader([])): split_names("line_num"),
-    type(csv.writer(io.StringIO())): split_names("writerow writerows"),
+    type(csv.reader([])): split_names("dialect line_num"),
+    type(csv.writer(io.StringIO())): split_names("dialect writerow writerows"),
     datetime.date: public_names(datetime.date, "fromtimestamp", "today"),
     datetime.datetime: public_names(datetime.datetime, "now", "today", "utcnow"),
     datetime.time: public_names(datetime.time),
@@ -176,6 +178,7 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     type(sys.version_info): split_names("count index major micro minor releaselevel serial"),
     **{kind: split_names("name value") for kind in {type(calendar.MONDAY)} - {int}},
     **{type(hashlib.new(name)): _ONE_DIGEST for name in hashlib.algorithms_guaranteed},
+    **dict.fromkeys((hashlib.blake2b, hashlib.blake2s), _ONE_DIGEST | _DIGEST_SIZES),
 }
 """Readable attributes of values by exact type."""
 
@@ -190,6 +193,7 @@ MODULE_TYPE_ATTRIBUTES: dict[type, frozenset[str]] = {
     datetime.timezone: MODULE_ATTRIBUTES[datetime.timezone],
     decimal.Decimal: _DECIMAL,
     **{kind: frozenset(kind.__members__) for kind in (http.HTTPMethod, http.HTTPStatus)},
+    **dict.fromkeys((hashlib.blake2b, hashlib.blake2s), _DIGEST_SIZES),
     itertools.chain: frozenset({"from_iterable"}),
     statistics.NormalDist: frozenset({"from_samples"}),
     urllib.parse.ParseResult: frozenset({"_fields", "_make"}),
@@ -377,6 +381,7 @@ _QUALIFIED_NAMES: dict[type, str] = {
     kind: f"{kind.__module__}.{kind.__name__}"
     for kind in (
         *(defaultdict, OrderedDict, deque, re.Pattern, re.Match, decimal.Decimal, type(sys.version_info)),
+        functools._lru_cache_wrapper,
         *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
     )
 }
@@ -409,6 +414,9 @@ class ModuleFacade:
         return f"<module {self.name!r} (built-in)>"
 
 
+ModuleFacade.__name__ = "module"  # the name in Python's own error messages
+
+
 class AgentProxy:
     """The value that plans know as ``agent``. It holds no data: the attribute guard asks the host."""
 
@@ -418,7 +426,7 @@ class AgentProxy:
         return "<agent>"
 
 
-AgentProxy.__name__ = "Agent"  # the name in Python's own error messages
+AgentProxy.__name__ = "Agent"
 
 
 def list_names(value: Any) -> list[str]:
@@ -505,7 +513,7 @@ def _module_member(module: ModuleFacade, name: str) -> object:
     return value
 
 
-READERS: Final[dict[type, Callable[[Any, str], Any]]] = {}
+READERS: Final[dict[type, Callable[[Any, str], Any]]] = {ShownType: ShownType.read}
 """What a plan gets in place of an attribute, by the owner's type; None leaves it to the other rules."""
 
 
@@ -561,20 +569,27 @@ _EXCEPTION_ATTRIBUTES = split_names(
 )
 """Attributes of Python's exceptions. The object to which an AttributeError belongs is not among them."""
 
-_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType)
+_CALLABLES = (FunctionType, MethodType, BuiltinFunctionType, functools._lru_cache_wrapper)
 
 
 def _function_attribute(value: Any, name: str) -> object:
-    """Read a function's name and text, and what a plan has written to its own function."""
+    """Read a function's name and text, and what a plan has written to its own function, also of a cached one."""
     if name in TYPE_TEXTS:
         return getattr(value, name)
+    if name == "__class__":
+        return visible_type(value)
     function = value.__func__ if type(value) is MethodType else value
+    if type(value) is functools._lru_cache_wrapper and is_plan_function(value.__wrapped__):
+        function = value.__wrapped__
+        if name == "__wrapped__":
+            return function
     if is_plan_function(function) and name in function.__dict__:
         return function.__dict__[name]
     if is_plan_function(function) and name in _OF_FUNCTIONS:
         part = getattr(function, name)
         return dict(part) if name == "__kwdefaults__" and part is not None else part
-    raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
+    kind = type(value)
+    raise AttributeError(f"'{_QUALIFIED_NAMES.get(kind, kind.__name__)}' object has no attribute '{name}'")
 
 
 _OF_FUNCTIONS = split_names("__annotations__ __defaults__ __kwdefaults__")

@@ -309,11 +309,12 @@ def _shown_kind(value: Any) -> str:
 def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     """``dataclasses.dataclass`` for a class of the plan."""
 
-    def decorate(kind: Any) -> Any:
-        with _markers_known(require_own_class(kind, "dataclass")):
-            return dataclasses.dataclass(kind, **options)
+    def wrap(cls: Any) -> Any:
+        with _markers_known(require_own_class(cls, "dataclass")):
+            return dataclasses.dataclass(cls, **options)
 
-    return decorate if cls is None else decorate(cls)
+    wrap.__qualname__ = "dataclass.<locals>.wrap"
+    return wrap if cls is None else wrap(cls)
 
 
 def _require_field_names() -> None:
@@ -323,6 +324,8 @@ def _require_field_names() -> None:
     def checked(cls: type, name: object, *rest: Any) -> Any:
         if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
             raise TypeError("the names of a dataclass's fields must be identifiers")
+        if is_own_class(cls) and not is_writable(name):
+            raise TypeError(f"a field of a plan's dataclass cannot be called {name!r}")
         return get_field(cls, name, *rest)
 
     dataclasses._get_field = checked  # type: ignore[attr-defined]

@@ -7,16 +7,20 @@ plan in place of Python's own operations, so the runtime trusts exact types only
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import enum
+import reprlib
+import sys
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import cache, partial
 from types import (
     BuiltinFunctionType,
     CellType,
+    CodeType,
     FunctionType,
     GeneratorType,
     GenericAlias,
@@ -26,9 +30,17 @@ from types import (
     WrapperDescriptorType,
     new_class,
 )
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
-from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, READABLE_DUNDERS, is_readable, is_reserved, is_writable
+from codeplan.sandbox.runtime.names import (
+    CLASS_BUILTINS,
+    DEFINABLE_DUNDERS,
+    PLAIN_BUILTINS,
+    READABLE_DUNDERS,
+    is_readable,
+    is_reserved,
+    is_writable,
+)
 from codeplan.untrusted.texts import with_article
 
 PLAN_MODULE: Final = "__main__"
@@ -103,7 +115,7 @@ class _TypeOfTypes(type):
         return visible_type(args[0])
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, type)
+        return isinstance(value, type) or type(value) is ShownType
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return kind is cls
@@ -137,17 +149,75 @@ VISIBLE_TYPES: set[type] = {
 """The types, besides exceptions and a plan's classes, that ``type(x)`` returns. Modules add their own."""
 
 
-def visible_type(value: object) -> type:
-    """Return the type of a value. Raises TypeError for values of the runtime, such as the agent."""
+MEMBER_TYPES: set[type] = {
+    kind for name in PLAIN_BUILTINS | CLASS_BUILTINS if is_class(kind := getattr(builtins, name))
+}
+"""Types that a plan has by name, such as ``map`` or a module's member, and which ``type(x)`` returns too."""
+
+REPLACED_TYPES: set[type] = set()
+"""Python's types in whose place a module's member is a function, to which no result of ``type(x)`` could be equal."""
+
+
+class ShownType:
+    """The type of an object of the runtime or the library as plans see it: to show, to compare and for ``isinstance``.
+
+    It makes no objects, and leads to nothing of the real type but its names.
+    """
+
+    __slots__ = ("_kind",)
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    def __call__(self, *args: object, **named: object) -> NoReturn:
+        raise TypeError(f"cannot create {self.full_name!r} instances")
+
+    def __instancecheck__(self, value: object) -> bool:
+        return self._kind in type(value).__mro__
+
+    def __subclasscheck__(self, kind: Any) -> bool:
+        return kind is self or (is_class(kind) and self._kind in kind.__mro__)
+
+    def __repr__(self) -> str:
+        return f"<class {self.full_name!r}>"
+
+    @property
+    def full_name(self) -> str:
+        """The name, with its module in front except for that of builtins and of the runtime."""
+        module = self.read("__module__")
+        return self._kind.__name__ if module == "builtins" else f"{module}.{self._kind.__qualname__}"
+
+    def read(self, name: str) -> str | None:
+        """Read the name of the type or of its module; None leaves ``__class__`` to others. Raises: AttributeError."""
+        if name == "__module__":
+            return "builtins" if self._kind.__module__.startswith("codeplan.") else self._kind.__module__
+        if name in ("__name__", "__qualname__"):
+            return str(getattr(self._kind, name))
+        if name == "__class__":
+            return None
+        raise AttributeError(f"type object '{self._kind.__name__}' has no attribute '{name}'")
+
+
+ShownType.__name__ = "type"  # the name in Python's own error messages
+_shown_type: Callable[[Any], ShownType] = cache(ShownType)
+
+
+def visible_type(value: object) -> Any:
+    """Return the type of a value, or what a plan may see of it. Raises TypeError for values of other packages."""
     kind = type(value)
-    if kind in VISIBLE_TYPES or issubclass(kind, Exception) or is_plan_class(kind):
+    if kind in VISIBLE_TYPES or kind in MEMBER_TYPES or issubclass(kind, Exception) or is_plan_class(kind):
         return kind
-    if issubclass(kind, type):
+    if issubclass(kind, type) or kind is ShownType:
         return PlanType
+    if kind not in REPLACED_TYPES and kind.__module__.partition(".")[0] in _KNOWN_MODULES:
+        return _shown_type(kind)
     raise TypeError(
         f"type() is for data and for objects of the plan, not for {with_article(kind.__name__)}; "
         "use isinstance(x, …), or type(x).__name__ for its name"
     )
+
+
+_KNOWN_MODULES: Final = sys.stdlib_module_names | {"codeplan"}
 
 
 class PlanEnumType(enum.EnumType):
@@ -366,9 +436,8 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         return found if issubclass(type(found), Exception) else None
     if is_class(owner):
         if name == "__dict__":
-            own = is_own_class(owner)
-            items = ((n, v if own or type(v) is not FunctionType else _unbound(v)) for n, v in found.items())
-            shown: dict[str, Any] = {n: v for n, v in items if n != CLASS_MARK}
+            kept = {n: v for n, v in found.items() if n != CLASS_MARK and not (n == "__hash__" and is_made(v))}
+            shown = {n: _shown_member(owner, n, v, texts) for n, v in kept.items()}
             return shown | ({_FIELDS: dict(shown[_FIELDS])} if _FIELDS in shown else {})
         if name == "__mro__":
             return _shown_bases(found)
@@ -395,16 +464,55 @@ def _is_own_table(owner: Any, name: str, table: object) -> bool:
 
 
 def _is_of_runtime(owner: Any, name: str, function: object) -> bool:
-    """Return whether a class, or the ``super()`` of one, has this function from a class that is not the plan's."""
+    """Return whether a class, or the ``super()`` of one, has this function from a class that is not the plan's, or of
+    the library's making: what ``dataclass`` writes takes any object, and sets attributes of any name.
+    """
     if type(function) is not FunctionType:
         return False
     kind = _SUPER_SELF(owner) if type(owner) is super else owner
-    return is_class(kind) and any(k.__dict__.get(name) is function and not is_own_class(k) for k in kind.__mro__)
+    if not is_class(kind):
+        return False
+    made = is_made(function) and name != "__hash__"  # which has a guard of its own
+    return made or any(k.__dict__.get(name) is function and not is_own_class(k) for k in kind.__mro__)
+
+
+def is_made(function: object) -> bool:
+    """Return whether ``dataclass`` made this function for a class of the plan."""
+    if type(function) is not FunctionType:
+        return False
+    return function.__code__.co_filename == "<string>" or function.__code__ in _GIVEN
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if type(constant) is CodeType:
+            yield from _codes(constant)
+
+
+_GIVERS: Final = ("_dataclass_getstate", "_dataclass_setstate", "_recursive_repr")
+_GIVEN: Final = frozenset(
+    code
+    for function in (reprlib.recursive_repr, *(getattr(dataclasses, n) for n in _GIVERS if hasattr(dataclasses, n)))
+    for code in _codes(function.__code__)
+)
+"""The code of functions that ``dataclass`` gives to each class; it writes the others itself."""
+
+
+def _shown_member(kind: type, name: str, value: Any, texts: TextMethods) -> Any:
+    """Return what the table of a class shows: the plan's own as it is, and Python's functions with their guards."""
+    function = value.__func__ if name == "__new__" and type(value) is staticmethod else value
+    if type(function) is not FunctionType or is_plan_function(function):
+        return value
+    if name in _WRAPPED:
+        return _guard_method(function, name, texts)
+    return _unbound(function) if is_made(function) or not is_own_class(kind) else value
 
 
 def _unbound(method: FunctionType) -> Callable[..., Any]:
     """Return a method of the runtime that takes the plan's own objects alone: it would write to any class."""
-
+    if _UNBOUND in method.__dict__:  # the same at each reading, as in Python
+        return typing.cast(Callable[..., Any], method.__dict__[_UNBOUND])
     first = method.__code__.co_varnames[0] if method.__code__.co_argcount else ""
 
     def unbound(*args: Any, **named: Any) -> Any:
@@ -417,7 +525,12 @@ def _unbound(method: FunctionType) -> Callable[..., Any]:
 
     unbound.__name__, unbound.__qualname__, unbound.__doc__ = method.__name__, method.__qualname__, method.__doc__
     unbound.__module__ = "builtins"
+    method.__dict__[_UNBOUND] = unbound
     return unbound
+
+
+_UNBOUND: Final = "_unbound_"
+"""The name under which a function keeps what plans get in its place. No plan can read or write it."""
 
 
 def _shown_bases(kinds: tuple[type, ...]) -> tuple[type, ...]:
@@ -455,12 +568,14 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
     """Return a method that the plan wrote as it is, and one of Python's with checks of its arguments."""
     if type(method) in _PYTHON_METHODS and is_plan_function(getattr(method, "__func__", method)):
         return method
-    bound = type(method) is not WrapperDescriptorType and name != "__new__"
+    bound = type(method) not in (FunctionType, WrapperDescriptorType) and name != "__new__"
 
     def checked(*args: Any, **named: Any) -> Any:
         if name == "__new__":
             _require_own_class(args[0] if args else None)
             return method(*args, **named)
+        if named:  # the methods that dataclass makes would take a name that is not checked
+            raise TypeError(f"wrapper {name}() takes no keyword arguments")
         owner = method.__self__ if bound else args[0] if args else None
         names = args[0 if bound else 1 :][:1]
         if name in _WRITES and (type(owner) in _WITHOUT_ATTRIBUTES or any(map(_is_no_text, names))):
@@ -469,6 +584,8 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
         _require_name(names, name)
         if name == "__getattribute__" and names == ("__class__",):
             return visible_type(owner)
+        if name == "__getattribute__" and names == ("__hash__",):
+            raise AttributeError("__hash__ tells addresses in this way; write hash(x)")
         found = method(*args, **named)
         return _shown(owner, names[0], found, texts) if name == "__getattribute__" else found
 

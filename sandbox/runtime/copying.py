@@ -12,6 +12,7 @@ import datetime
 import decimal
 import operator
 import pathlib
+import random
 import re
 import struct
 import types
@@ -29,7 +30,7 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacade
-from codeplan.sandbox.runtime.classes import is_plan_class
+from codeplan.sandbox.runtime.classes import ShownType, is_plan_class
 from codeplan.sandbox.runtime.guards import CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.sandbox.runtime.text_modules import ConfigParser, SectionProxy
@@ -50,9 +51,9 @@ _ATOMS: Final[frozenset[type]] = frozenset(
         struct.Struct,
         AgentProxy,
     }
-    | {NotKnownType}
+    | {NotKnownType, ShownType}
     | {types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType}
-    | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, type(Fraction)}
+    | {types.WrapperDescriptorType, types.MethodWrapperType, types.GenericAlias, types.UnionType, type(Fraction)}
     | {partial, _lru_cache_wrapper}
 )
 """Types whose values are their own copies."""
@@ -63,9 +64,17 @@ PARTIALS: Final[set[type]] = set()
 _NOT_COPIED: Final = frozenset({CurrentRun, Scheduler})
 """What objects of the runtime hold, such as futures: a copy would know no end of the plan."""
 
+
+def _copy_random(generator: random.Random) -> random.Random:
+    made = random.Random(0)
+    made.setstate(generator.getstate())
+    return made
+
+
 _COPIERS: Final[dict[type, Callable[[Any], Any]]] = {
     array: array.__copy__,
     Element: Element.__copy__,
+    random.Random: _copy_random,
     **{kind: kind.copy for kind in (list, dict, set, deque, defaultdict, OrderedDict, Counter, bytearray, ChainMap)},
     frozenset: frozenset,
     tuple: tuple,
@@ -123,8 +132,7 @@ def _shallow(value: Any) -> Any:
     if hook is not None:
         return hook(value)
     made = _empty_instance(kind, value, _same)
-    for name, part in _state(value):
-        _set_attribute(made, name, part)
+    _copy_attributes(value, made, _same)
     _fill(made, value, _same)
     return made
 
@@ -155,8 +163,8 @@ class _DeepCopy:
             made = frozenset(map(self.of, value))
         elif kind in PARTIALS:
             made = kind(self.of(value.func), *self.of(value.args), **self.of(value.keywords))
-        elif kind is array:
-            made = array(value.typecode, value)
+        elif kind in (array, random.Random):
+            made = _COPIERS[kind](value)
         else:
             hook = _own_hook(kind, "__deepcopy__")
             if hook is None:
@@ -177,8 +185,7 @@ class _DeepCopy:
         made: Any = self._empty(kind, value)
         self._memo[key] = made
         if kind not in _COPIERS:
-            for name, part in _state(value):
-                _set_attribute(made, name, self.of(part))
+            _copy_attributes(value, made, self.of)
         _fill(made, value, self.of)
         return made
 
@@ -230,25 +237,31 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: set for every type that is written in C
 
 
-def _state(value: Any) -> list[tuple[str, Any]]:
-    """Return an object's own attributes: those of its ``__dict__``, and of the slots of its classes."""
-    try:
-        attributes = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        attributes = {}
-    found = [(n, v) for n, v in attributes.items() if type(n) is str] if type(attributes) is dict else []
+def _copy_attributes(value: Any, made: Any, change: Callable[[Any], Any]) -> None:
+    """Give an object's own attributes to its copy: those of its ``__dict__``, and of the slots of its classes.
+
+    A plan may put any name into a ``__dict__``, also one that Python gives a meaning, such as ``__class__``.
+    """
+    given, own = _table(value), _table(made)
+    for name, part in given.items():
+        own[name] = change(part)
     for base in type(value).__mro__:
-        for name, member in vars(base).items():
+        for member in vars(base).values():
             if type(member) is types.MemberDescriptorType and not base.__flags__ & _IMMUTABLE:
                 try:
-                    found.append((name, member.__get__(value)))
+                    part = member.__get__(value)
                 except AttributeError:
                     continue
-    return found
+                member.__set__(made, change(part))
 
 
-def _set_attribute(owner: Any, name: str, value: Any) -> None:
-    object.__setattr__(owner, name, value)
+def _table(value: Any) -> dict[Any, Any]:
+    """Return an object's own ``__dict__``; an empty one if it has none."""
+    try:
+        table = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return table if type(table) is dict else {}
 
 
 def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
@@ -258,7 +271,7 @@ def _fill(made: Any, value: Any, change: Callable[[Any], Any]) -> None:
         return
     if isinstance(made, dict):
         put: Any = (OrderedDict if isinstance(made, OrderedDict) else dict).__setitem__
-        for key, part in list(dict.items(value)):
+        for key, part in dict.items(value):  # which refuses to go on if a hook adds a key, as in Python
             put(made, change(key), change(part))
     elif isinstance(made, list):
         list.extend(made, [change(part) for part in list.__iter__(value)])
@@ -298,10 +311,13 @@ class Identities:
     def guard_hash(self, method: Any) -> Any:
         """Return ``x.__hash__`` or ``K.__hash__`` with numbers for addresses. What the plan wrote stays as it is."""
         kind = type(method)
-        if _is_made_hash(getattr(method, "__func__", method)):  # by dataclass, of a plan's fields
+        function = getattr(method, "__func__", method)
+        if _is_made_hash(function):  # by dataclass, of a plan's fields
             given = getattr(method, "__self__", method)
-            unbound = given is method
-            return set_name("__hash__", self._hash_of_fields if unbound else lambda: self._hash_of_fields(given))
+            unbound = set_name("__hash__", lambda owner: self._hash_of_fields(owner, function))
+            made = unbound if given is method else set_name("__hash__", lambda: self._hash_of_fields(given, function))
+            made.__qualname__ = method.__qualname__
+            return made
         if kind not in (types.MethodWrapperType, types.WrapperDescriptorType):
             return method
         owner = method.__objclass__
@@ -316,8 +332,9 @@ class Identities:
 
         return set_name("__hash__", of if kind is types.WrapperDescriptorType else bound)
 
-    def _hash_of_fields(self, value: Any) -> int:
-        return self.number(value) if _hashed_fields(type(value)) is None else self.hash(value)
+    def _hash_of_fields(self, value: Any, method: Any) -> int:
+        fields = _hashed_fields(type(value), method)
+        return self.number(value) if fields is None else self.hash(tuple(getattr(value, name) for name in fields))
 
     def hash(self, value: Any) -> int:
         """``hash(value)``, by number where Python's comes from an address."""
@@ -331,7 +348,7 @@ class Identities:
             if kind.__hash__ is base.__hash__:  # also a named tuple
                 parts = list(map(self._stable, base.__iter__(value)))
                 return value if all(map(operator.is_, parts, base.__iter__(value))) else base(parts)
-        if (fields := _hashed_fields(kind)) is not None:
+        if (fields := _hashed_fields(kind, getattr(kind, "__hash__", None))) is not None:
             given = [getattr(value, name) for name in fields]
             stable = tuple(map(self._stable, given))
             return value if all(map(operator.is_, stable, given)) else stable
@@ -352,9 +369,8 @@ def _is_made_hash(method: Any) -> bool:
     return method.__code__.co_filename == "<string>" and method.__code__.co_name == "__hash__"
 
 
-def _hashed_fields(kind: type) -> list[str] | None:
-    """Return the fields of which Python's ``dataclass`` makes a hash for this class; None if it does not."""
-    method: Any = getattr(kind, "__hash__", None)
+def _hashed_fields(kind: type, method: Any) -> list[str] | None:
+    """Return the fields of which this ``__hash__`` makes a hash; None if it is not one of Python's ``dataclass``."""
     if not _is_made_hash(method):
         return None
     made = [base for base in kind.__mro__ if base.__dict__.get("__hash__") is method]

@@ -15,7 +15,7 @@ import re
 import sys
 from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from fractions import Fraction
 from functools import partial
@@ -61,8 +61,13 @@ _SMALL = 2**64
 _POINTER = 8  # bytes of an item in a list
 _DIGITS = len(str(sys.maxsize))
 _SHIFT_BITS = 70  # Python makes no integer with so many bits that their number has as many
-_NUMBER = re.compile(r"\d{5,}")
-_PERCENT_STAR = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?")
+_NUMBER = re.compile(r"(\.?)(\d{5,})")
+_LARGE_OR_GIVEN = re.compile(r"\d{5}|\*")
+_CONVERSION = re.compile(r"%(\((?:[^()]|\([^()]*+\))*+\))?[-+ #0]*(\d+|\*)?(?:\.(\d+|\*)?)?[hlL]?(.)?", re.DOTALL)
+_MAX_INT = 2**31 - 1
+_FLOAT_PRECISION = _MAX_INT - 1025
+_MAX_PRECISION: dict[str, int] = {**dict.fromkeys("diuxXo", _MAX_INT - 3), **dict.fromkeys("eEfFgG", _FLOAT_PRECISION)}
+"""The largest precision that Python accepts in a conversion that grows with it: it raises an error for a larger one."""
 _MAX_LENGTHS: dict[type, int] = {
     str: MAX_TEXT,
     bytes: MAX_TEXT,
@@ -118,14 +123,14 @@ class SizeGuard:
 
     def mod(self, a: Any, b: Any) -> Any:
         """``a % b``, which formats if ``a`` is a text"""
-        if issubclass(type(a), (str, bytes)):
+        if issubclass(type(a), (str, bytes, bytearray)):
             self._check_percent(a, b)
         return a % b
 
     def format(self, value: Any, spec: Any = "") -> str:
         """``format(value, spec)``"""
         if type(spec) is str:
-            self._check_widths(spec)
+            self._check_widths(spec, _accepted_precision(type(value)))
         return format(value, spec)
 
     def check(self, guard: str, a: Any, b: Any) -> None:
@@ -136,7 +141,7 @@ class SizeGuard:
             self.check_power(a, b)
         elif guard == "_lshift_":
             self._check_shift(a, b)
-        elif guard == "_mod_" and issubclass(type(a), (str, bytes)):
+        elif guard == "_mod_" and issubclass(type(a), (str, bytes, bytearray)):
             self._check_percent(a, b)
 
     def check_power(self, a: Any, b: Any, modulus: Any = None) -> None:
@@ -164,10 +169,11 @@ class SizeGuard:
         if type(width) is int and MAX_WIDTH < width <= sys.maxsize:
             self._limit("memory", width, MAX_WIDTH)
 
-    def _check_widths(self, spec: str) -> None:
-        for number in _NUMBER.findall(spec):
-            digits = number.lstrip("0")
-            self.check_width(int(digits) if 0 < len(digits) <= _DIGITS else 0)
+    def _check_widths(self, spec: str, precision: float) -> None:
+        """Check the widths in a spec. Python itself refuses a precision above ``precision``, or ignores it."""
+        for point, digits in _NUMBER.findall(spec):
+            number = _number(digits)
+            self.check_width(number if not point or number <= precision else 0)
 
     def _check_shift(self, a: Any, b: Any) -> None:
         if _is_int(a) and _is_int(b) and _bits(a) and not int.__int__(b) >> _SHIFT_BITS:
@@ -198,12 +204,38 @@ class SizeGuard:
         if bits > most:
             self._limit("memory", bits, most)
 
-    def _check_percent(self, template: str | bytes, values: Any) -> None:
-        specs = _PERCENT_STAR.findall(template if isinstance(template, str) else template.decode("latin-1"))
-        self._check_widths(" ".join(specs))
-        if any("*" in s for s in specs):
-            for value in values if type(values) is tuple else (values,):
-                self.check_width(value)
+    def _check_percent(self, template: str | bytes | bytearray, values: Any) -> None:
+        text = template if isinstance(template, str) else _latin(template)
+        if _LARGE_OR_GIVEN.search(text):
+            given = tuple.__iter__(values) if issubclass(type(values), tuple) else iter((values,))
+            for key, width, precision, kind in _CONVERSION.findall(text):
+                self.check_width(abs(_number(width, given)))
+                digits = _number(precision, given)
+                value = next(given, None) if kind != "%" and not key else None
+                endless = type(value) is float and not math.isfinite(value)  # shown without digits
+                self.check_width(digits if digits <= _MAX_PRECISION.get(kind, 0) and not endless else 0)
+
+
+def _latin(template: bytes | bytearray) -> str:
+    """Return bytes as a text, by no method that the plan wrote."""
+    decode: Any = bytearray.decode if type(template) is bytearray else bytes.decode
+    return str(decode(template, "latin-1"))
+
+
+def _number(text: str, given: Iterator[Any] | None = None) -> int:
+    """Return the number that a format names; ``*`` is the next that is given. 0 for one that Python itself refuses."""
+    if text == "*":
+        number: Any = next(given or iter(()), None)
+        return int.__int__(number) if _is_int(number) else 0
+    digits = text.lstrip("0")
+    return int(digits) if 0 < len(digits) <= _DIGITS else 0
+
+
+def _accepted_precision(kind: type) -> float:
+    """Return the largest precision in a format of such a value that Python accepts, and that makes the text longer."""
+    if issubclass(kind, (int, float, complex)):
+        return _FLOAT_PRECISION
+    return 0 if kind is str else math.inf
 
 
 def _is_int(value: object) -> bool:
@@ -415,6 +447,7 @@ def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object
         "_writable_": writable_owner,
         "_writable_class_": writable_class,
         "_type_name_": type_name,
+        "_import_missing_": raise_missing,
         "__build_class__": build_class,
     }
 
@@ -669,6 +702,11 @@ def read_item(owner: Any, index: object) -> tuple[Any, object, object]:
 def read_attribute(owner: Any, name: str) -> tuple[Any, str, object]:
     """Return an attribute of a plan's own object with its owner and name, read before the new value is computed."""
     return writable_owner(owner), name, getattr(owner, name)
+
+
+def raise_missing(error: str, message: str, module: str) -> NoReturn:
+    """Raise what Python raises for a module, or a member of one, that is not there."""
+    raise (ModuleNotFoundError if error == "ModuleNotFoundError" else ImportError)(message, name=module)
 
 
 def type_name(value: object) -> str:

@@ -24,6 +24,7 @@ import pprint
 import random
 import re
 import shlex
+import sys
 import types
 import uuid
 from collections.abc import Callable, Iterator, MutableMapping
@@ -33,6 +34,8 @@ from typing import Any, NoReturn
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import (
+    MEMBER_TYPES,
+    REPLACED_TYPES,
     RUNTIME_BASES,
     VISIBLE_TYPES,
     WRITERS,
@@ -84,7 +87,8 @@ MAX_FACTORIAL = 50_000
 MAX_PRECISION = 10_000
 """Maximum precision of a decimal context, in digits."""
 
-_ALLOWED_FLAGS = int(re.A | re.I | re.L | re.M | re.S | re.U | re.X)
+_TEMPLATE_FLAG = 1  # of no effect; ``re.compile(p, True)`` sets it
+_ALLOWED_FLAGS = int(re.A | re.I | re.L | re.M | re.S | re.U | re.X) | _TEMPLATE_FLAG
 _DUMPS_OPTIONS = split_names("skipkeys ensure_ascii allow_nan indent sort_keys separators default")
 _LOADS_OPTIONS = split_names("object_hook object_pairs_hook parse_constant parse_float parse_int strict")
 
@@ -209,6 +213,7 @@ class ModuleMaker:
                 own = importlib.import_module(name)
                 members |= {member: getattr(own, member) for member in missing}
             facades[name] = ModuleFacade(name, {member: members[member] for member in ALLOWED_MODULES[name]})
+        _name_types(facades)
         return facades
 
     def _write(self, usual: OutputStream, stream: Any, text: str) -> object:
@@ -393,6 +398,17 @@ _GREGORIAN_TICKS = 0x01B21DD213814000
 """From the start of the Gregorian calendar to that of Unix time, in units of 100 ns."""
 
 
+def _name_types(facades: dict[str, ModuleFacade]) -> None:
+    """Note which types plans have as members of modules, and of which they have something else by that name."""
+    for name, facade in facades.items():
+        own = vars(sys.modules[name]) if name in sys.modules else {}
+        for member, value in facade.members.items():
+            if isinstance(value, type):
+                MEMBER_TYPES.add(value)
+            if isinstance(real := own.get(member), type) and real is not value:
+                REPLACED_TYPES.add(real)
+
+
 def preload_modules() -> None:
     """Make modules load what they load lazily: a locked worker cannot open files. Call it once, in a zygote."""
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
@@ -431,8 +447,8 @@ def _csv_members() -> Members:
     def unregister_dialect(name: Any) -> None:
         csv.unregister_dialect(_exact_name(name))
 
-    def reader(csvfile: Any, dialect: Any = "excel", **options: Any) -> Any:
-        return csv.reader(_lines_once(iter(csvfile)), dialect, **options)
+    def reader(csvfile: Any, *dialect: Any, **options: Any) -> Any:
+        return csv.reader(_lines_once(iter(csvfile)), *dialect, **options)
 
     return _named(reader, register_dialect, unregister_dialect)
 
@@ -641,16 +657,18 @@ _COPIED_NAMES = ("__module__", "__name__", "__qualname__", "__doc__")
 def _functools_members() -> Members:
     def update_wrapper(wrapper: Any, wrapped: Any) -> Any:
         """Give a function another's name and docstring. Python's would write any attribute, and read any."""
-        if is_plan_function(wrapper) and type(wrapped) is types.FunctionType:
-            for name in _COPIED_NAMES:
-                setattr(wrapper, name, getattr(wrapped, name))
+        named = type(wrapped) in (types.FunctionType, functools._lru_cache_wrapper)
+        texts = {n: getattr(wrapped, n) for n in _COPIED_NAMES if hasattr(wrapped, n)} if named else {}
+        own = wrapped.__dict__ if is_plan_function(wrapped) else {}
+        if is_plan_function(wrapper) and named:
+            for name, value in texts.items():
+                setattr(wrapper, name, value)
             if is_plan_function(wrapped):
                 wrapper.__annotations__ = wrapped.__annotations__
-                wrapper.__dict__.update(wrapped.__dict__)
+                wrapper.__dict__.update(own)
             wrapper.__dict__["__wrapped__"] = wrapped
-        elif is_plan_class(type(wrapper)) and not is_class(wrapper) and type(wrapped) is types.FunctionType:
-            own = wrapped.__dict__ if is_plan_function(wrapped) else {}
-            for name, value in {**{name: getattr(wrapped, name) for name in _COPIED_NAMES}, **own}.items():
+        elif is_plan_class(type(wrapper)) and not is_class(wrapper) and named:
+            for name, value in {**texts, **own}.items():
                 setattr(wrapper, name, value)
             wrapper.__wrapped__ = wrapped
         return wrapper

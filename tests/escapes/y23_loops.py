@@ -34,8 +34,13 @@ def solution(agent, start_from=1):
         print(e)
     with ThreadPoolExecutor() as pool:
         found = wait([pool.submit(len, '')])
-        for name in ('_make', '_replace', '__class__', '_field_defaults'):
+        for name in ('_make', '_replace', '_field_defaults'):
             try:
                 print('CAN' + 'ARY', getattr(found, name))
+            except (AttributeError, TypeError):
+                pass
+        for door in (lambda: found.__class__((), ()), lambda: found.__class__._make, lambda: found.__class__._kind):
+            try:
+                print('CAN' + 'ARY', door())
             except (AttributeError, TypeError):
                 pass

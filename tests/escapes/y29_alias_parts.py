@@ -30,7 +30,10 @@ def solution(agent, start_from=1):
         except TypeError:
             continue
         if kind.__name__ in ('_grouper', '_tee', '_tee_dataobject', 'type'):
-            print('CAN' + 'ARY', kind)
+            try:
+                print('CAN' + 'ARY', kind('ab'))
+            except TypeError:
+                pass
         for name in ('__reduce__', '__setstate__', '__subclasses__', '__init__.__globals__', '__new__', '__dict__', '__copy__'):
             try:
                 print(getattr(kind, name))

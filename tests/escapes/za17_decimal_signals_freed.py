@@ -33,7 +33,7 @@ def solution(agent, start_from=1):
     except (TypeError, ValueError) as e:
         print(e)
     getcontext().traps[Inexact] = True
-    for name in ('update', '__class__', '__reduce__', '_signals', 'setdefault', 'pop'):
+    for name in ('update', '__reduce__', '_signals', 'setdefault', 'pop'):
         try:
             print('CAN' + 'ARY', getattr(flags, name))
         except (AttributeError, TypeError):

@@ -1585,6 +1585,98 @@ def f():
         return first, second, third
     return read()
 print(f())
+## types of objects of the library are shown and compared
+import copy, dataclasses, hashlib, io, itertools, types, typing
+class C:
+    def m(self): pass
+def g(): yield 1
+shown = [hashlib.md5(), typing.Optional, dataclasses.MISSING, next(itertools.groupby([1]))[1], iter([]), {}.keys(), g, len]
+for value in (*shown, C().m, staticmethod(g), io.StringIO(), map(len, []), zip()):
+    kind = type(value)
+    print(kind, kind is type(value), isinstance(value, kind), isinstance(3, kind), type(kind), isinstance(kind, type), kind.__name__, kind.__module__, value.__class__)
+print(type(typing), type(io.StringIO()) is io.StringIO, type(map(len, [])) is map, type(C().m) is types.MethodType, copy.deepcopy([type(len)]) == [type(max)], {type(g): 1}[type(C.m)], issubclass(type(g), type(g)), issubclass(bool, type(g)))
+for use in (lambda: type(g()), lambda: type(iter([]))(), lambda: type(len).nothing, lambda: isinstance(1, (type(len), int))):
+    try:
+        print(use())
+    except (AttributeError, TypeError) as e:
+        print(e)
+## an import that is tried may fail
+def fetch():
+    try:
+        import yaml_of_nobody.parts as y, json
+        return y
+    except (ValueError, ImportError) as e:
+        return type(e).__name__, str(e), e.name
+print(fetch())
+try:
+    import lxml_of_nobody
+    fast = True
+except ImportError:
+    fast = False
+class C:
+    try:
+        import numpy_of_nobody as np
+    except ModuleNotFoundError:
+        np = None
+try:
+    import pandas_of_nobody
+    frames = True
+except:
+    frames = False
+print(fast, C.np, frames)
+## cached functions keep their names
+import functools
+def logged(f):
+    @functools.wraps(f)
+    def inner(*args): return f(*args)
+    return inner
+@functools.lru_cache(maxsize=None)
+def double(x):
+    "Twice."
+    return 2 * x
+@functools.cache
+def plain(x): return x
+named = logged(double)
+print(double.__name__, double.__qualname__, double.__doc__, plain.__doc__, double.__wrapped__(3), named.__name__, named.__doc__, named.__wrapped__ is double)
+class K:
+    @functools.cache
+    def m(self): return 5
+print(K().m(), K.m.__name__, K.m.__wrapped__(K()), logged(functools.cache(functools.partial(max)))([1, 2]))
+try:
+    functools.cache(functools.partial(len)).__name__
+except AttributeError as e:
+    print(e)
+## copies, hashes and patterns as Python has them
+import copy, re
+from dataclasses import dataclass
+class Grows:
+    def __deepcopy__(self, memo):
+        held['added'] = 1
+held = {'k': Grows(), 'z': 2}
+@dataclass(frozen=True)
+class F: x: int = 1
+print(F.__hash__.__name__, F.__hash__.__qualname__, F.__hash__(F()) == hash(F(1)), re.compile('a', True).flags)
+for use in (lambda: copy.deepcopy(held), lambda: re.search(re.compile('a'), 'a', True)):
+    try:
+        use()
+    except (RuntimeError, ValueError) as e:
+        print(e)
+## methods and settings of the library that a plan's own calls reach
+import copy, csv, functools, hashlib, io, random
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class F: x: int = 1
+f, marks = F(), dataclass(order=True)
+for use in (lambda: F.__setattr__(f, 'x', 2), lambda: F.__delattr__(f, 'x'), lambda: F.__setattr__(3, 'x', 2), lambda: F.__setattr__(f, 5, 6), marks, lambda: functools.cache(F).nothing):
+    try:
+        use()
+    except (TypeError, AttributeError) as e:
+        print(type(e).__name__, e)
+r = random.Random(3)
+c, d = copy.copy(r), copy.deepcopy([r])[0]
+print(F.__init__ is F.__init__, F.__eq__(f, F(1)), F.__init__ in {F.__dict__['__init__']})
+print(c is r, c.random() == r.random() == d.random(), copy.deepcopy([int | str]), marks(cls=F.__class__('K', (), {})).__name__, hashlib.blake2b.MAX_DIGEST_SIZE, hashlib.blake2s().SALT_SIZE)
+print(csv.reader([], quotechar=None).dialect.quoting, csv.reader([], 'excel-tab').dialect.delimiter, csv.writer(io.StringIO(), dialect='unix').dialect.lineterminator)
 ## errors and members of Python's own types
 import datetime, decimal
 from collections import defaultdict, deque, namedtuple

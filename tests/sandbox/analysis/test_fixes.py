@@ -57,6 +57,11 @@ FIXED = {
         HEAD + "    p: Error = 'x'\n" + STEP,
         "unused-import",
     ),
+    "an unused import beside one that is tried": (
+        "import glob\ntry:\n    import numpy\nexcept ImportError:\n    pass\n" + HEAD + STEP,
+        "try:\n    import numpy\nexcept ImportError:\n    pass\n" + HEAD + STEP,
+        "unused-import",
+    ),
     "a star import": ("from agent import *\n" + HEAD + STEP, HEAD + STEP, "unused-import"),
     "ask_LLM": (
         HEAD + STEP + "    x = ask_LLM('which?')\n",

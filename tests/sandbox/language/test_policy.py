@@ -57,6 +57,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "print defined": ("def print(x):\n    pass", "`print` belongs to the runtime"),
     "start_from assigned": ("start_from = 3", "`start_from` belongs to the runtime"),
     "an import called agent": ("import json as agent", "an import cannot be called `agent`"),
+    "a missing module beside other code, in a try for all": (
+        "try:\n    import glob\n    print(glob)\nexcept Exception:\n    pass",
+        "`glob` cannot be imported",
+    ),
     "a module that is not there": ("import glob", "`glob` cannot be imported"),
     "a member that is not there": ("from string import hexdigit", "`string` has no `hexdigit` here"),
     "a star import": ("from math import *", "`math` has no `*` here"),
