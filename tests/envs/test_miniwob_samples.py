@@ -78,15 +78,18 @@ def test_an_example_has_the_form_that_the_prompt_requires(name):
     assert sample.count("assert ") >= len(plan.steps)
 
 
+@pytest.fixture(scope="module", params=["full", "paper"])
+def env(request):
+    made = MiniWob(agent=request.param)
+    yield made
+    made.close()
+
+
 @needs_browser
-@pytest.mark.parametrize("agent", ["full", "paper"])
 @pytest.mark.parametrize("name", SEEDS)
-def test_an_example_solves_its_own_task(name, agent):
-    sample, env = Prompts().sample("miniwob", name), MiniWob(agent=agent)
-    try:
-        task = env.task(name.partition("_")[0], SEEDS[name])
-        goal = re.match(r"# Task: (.*?)(?: \((?:all tasks of this page|on another page of this kind)\))?\n", sample)[1]
-        assert env.reset(task).text.startswith(f"Task: {goal}\n\n")
-        assert execute(sample, env, task, Solver()).result.success
-    finally:
-        env.close()
+def test_an_example_solves_its_own_task(name, env):
+    sample = Prompts().sample("miniwob", name)
+    task = env.task(name.partition("_")[0], SEEDS[name])
+    goal = re.match(r"# Task: (.*?)(?: \((?:all tasks of this page|on another page of this kind)\))?\n", sample)[1]
+    assert env.reset(task).text.startswith(f"Task: {goal}\n\n")
+    assert execute(sample, env, task, Solver()).result.success
