@@ -298,8 +298,11 @@ def learn(drift: Drift, library: SkillLibrary, folder: Path) -> Skill:
     return library.change(found.skill, status="active")
 
 
-def play(drift: Drift, root: Path, *, blind: bool = False) -> tuple[str, ScriptedReplies]:
-    """What becomes of the skill when its tools have changed, in a word, and the model that was asked."""
+def play(drift: Drift, root: Path, *, blind: bool = False, untested: bool = False) -> tuple[str, ScriptedReplies]:
+    """What becomes of the skill when its tools have changed, in a word, and the model that was asked.
+
+    If ``untested``, the mended version is promoted without a run of its test.
+    """
     library = SkillLibrary(root / "skills")
     skill = learn(drift, library, root / "first")
     if blind:
@@ -322,7 +325,7 @@ def play(drift: Drift, root: Path, *, blind: bool = False) -> tuple[str, Scripte
         return "wrong", model
     if not (result.success and len(model.asked) == 1 and touched(root / "again") == [drift.number]):
         return f"not mended: {result.reason}", model
-    return next_time(drift.goals[2], after, library, skill, root), model
+    return next_time(drift.goals[2], after, library, skill, root, untested), model
 
 
 def touched(folder: Path) -> list[int]:
@@ -332,7 +335,12 @@ def touched(folder: Path) -> list[int]:
 
 
 def next_time(
-    third: tuple[str, list[tuple[Any, ...]]], after: str, library: SkillLibrary, skill: Skill, root: Path
+    third: tuple[str, list[tuple[Any, ...]]],
+    after: str,
+    library: SkillLibrary,
+    skill: Skill,
+    root: Path,
+    untested: bool,
 ) -> str:
     """Whether the success becomes a version that is promoted, and does the next goal without a model."""
     found = acquire_from_run(root / "again", library, model=ScriptedReplies(), out=root / "proof", mends=True)
@@ -340,7 +348,7 @@ def next_time(
         return f"not kept: {found}"
     write_skill_test(library.path / "tools" / skill.name, Path(found.proof))
     with contextlib.redirect_stdout(io.StringIO()):
-        promote(skill.name, library=library.path)
+        promote(skill.name, library=library.path, untested=untested)
     goal, wanted = third
     world, model = ToolsFromSource(after), ScriptedReplies()
     codeplan.do(goal, tools=world.tools, model=model, out=root / "third", library=library, reuse=True)

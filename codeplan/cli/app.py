@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +16,9 @@ from codeplan.cli import bench, chat, curation, episodes, machine, plans, result
 from codeplan.cli.commands import GroupedCommands
 from codeplan.untrusted.texts import echo, echo_message, one_line
 from codeplan.version import VERSION
+
+if TYPE_CHECKING:
+    from typer._click.core import Command
 
 INTERRUPTED = 130
 
@@ -71,7 +75,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             stream.reconfigure(errors="replace")  # replace characters that the terminal cannot encode
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(args=given or ["--help"], standalone_mode=False)
+        code = _root_command()(args=given or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as exit:
         code = 0 if isinstance(exit.__context__, BrokenPipeError) else exit.code  # the reader closed our output
@@ -82,6 +86,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     if code == INTERRUPTED:  # typer returns this code for every interrupt and prints nothing
         return _print_error("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+@cache
+def _root_command() -> Command:
+    """All commands with their options. typer makes them anew from each signature, which takes some 30 ms."""
+    return typer.main.get_command(app)
 
 
 def report_error(error: BaseException, arguments: Sequence[str] = ()) -> int:
@@ -138,7 +148,7 @@ def _usage(error: BaseException, arguments: Sequence[str]) -> str | None:
 def _command_path(arguments: Sequence[str]) -> str:
     """The command that the arguments begin with, as in "codeplan skills add"."""
     names = ["codeplan"]
-    commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+    commands: dict[str, Any] = vars(_root_command())["commands"]
     for name in arguments:
         if name not in commands:
             break

@@ -139,14 +139,14 @@ def twenty_cells() -> ResolvedBench:
 def test_the_estimate_of_a_pilot_holds_on_twenty_cells():
     plan = twenty_cells()
     assert len(plan.grid.cells) == 20
-    few = msgspec.structs.replace(plan, grid=pilot_grid(plan.grid, [cell.name for cell in plan.grid.cells]))
-    pilot = run_bench(few, make_engine("threads", 2)).bench
-    found = estimate_cost(BenchRecord(Path(), plan.grid, pilot.outcomes), ())
+    few = pilot_grid(plan.grid, [cell.name for cell in plan.grid.cells]).tasks["household"]
     played = run_bench(plan, make_engine("threads", 2)).bench
-    known = {outcome.key for outcome in pilot.outcomes}
+    pilot = tuple(outcome for outcome in played.outcomes if outcome.task in few)
+    assert len(pilot) == 40
+    found = estimate_cost(BenchRecord(Path(), plan.grid, pilot), ())
     misses = []
     for one in found.cells:
-        rest = [o.result for o in played.outcomes_of(one.cell) if o.key not in known]
+        rest = [o.result for o in played.outcomes_of(one.cell) if o not in pilot]
         assert one.episodes == len(rest) == 4
         spent = {"calls": sum(r.model_calls for r in rest), "tokens": sum(r.usage.total_tokens or 0 for r in rest)}
         for name, value in spent.items():

@@ -162,7 +162,7 @@ def test_what_an_error_says(text: str, capsys: pytest.CaptureFixture[str], monke
 @ESCAPES
 def test_settings_and_options(text: str, run: Run) -> None:
     for arguments in (["--task", text], ["--model", text], ["--set", text], ["--method", text], [f"--{text}"], [text]):
-        assert run("run", "household", *arguments)[0] == 2
+        assert run("run", "textcraft", *arguments)[0] == 2
     for arguments in ([text], [f"--{text}"], ["run", text], ["envs", text], ["fork", text, "--at", "1", "--out", "x"]):
         assert run(*arguments)[0] == 2
 
@@ -200,10 +200,10 @@ def test_pytest_prints_no_manifests_name_that_could_steer_the_terminal(tmp_path:
 def test_pytest_prints_no_task_of_a_manifest_that_could_steer_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "plan.py").write_text(PLAN)
     tasks = [f"[[tasks]]\nid = {toml_text(t)}\n" for t in HOSTILE.values()]
-    (tmp_path / "a.plan.toml").write_text('plan = "plan.py"\nenv = "household"\n' + "".join(tasks))
+    (tmp_path / "a.plan.toml").write_text('plan = "plan.py"\nenv = "textcraft"\n' + "".join(tasks))
     command = [sys.executable, "-m", "codeplan", "test", "-v", "--plan-cov", "-p", "no:cacheprovider", "a.plan.toml"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="surrogateescape", check=False)
-    assert done.returncode == 1
+    assert done.returncode == 1 and "textcraft has no task" in done.stdout
     assert is_clean(done.stdout) and is_clean(done.stderr)
 
 

@@ -1,6 +1,6 @@
 """codeplan's engine and ALFWorld's own, TextWorld, give the same words, admissible actions and wins.
 
-``make crosscheck`` plays fifty games, for about three minutes, other runs six. It needs the extra ``textworld``, here or in the Python that
+``make crosscheck`` plays fifty games, for about three minutes, other runs four. It needs the extra ``textworld``, here or in the Python that
 CODEPLAN_TEXTWORLD_PYTHON names, and the recorded games.
 """
 
@@ -19,7 +19,7 @@ from codeplan.envs.household import engine as choices
 
 pytestmark = pytest.mark.crosscheck
 
-GAMES, STEPS = 50 if "CODEPLAN_SEQUENCES" in os.environ else 6, 80
+GAMES, STEPS = 50 if "CODEPLAN_SEQUENCES" in os.environ else 4, 80
 """``make crosscheck`` plays all 50."""
 PARTS = 2
 """The number of tests that share the games, so that several processes can run them."""

@@ -105,7 +105,7 @@ def test_it_reports_the_question_and_the_shortened_last_observation():
 @pytest.mark.parametrize("agent", ["full", "paper"])
 @pytest.mark.parametrize(("kind", "id"), EXAMPLES.items())
 def test_a_worked_example_answers_a_question_of_train(kind, id, agent):
-    sample = Prompts().sample("hotpotqa/paper" if agent == "paper" else "hotpotqa", kind)
+    sample = Prompts.cached().sample("hotpotqa/paper" if agent == "paper" else "hotpotqa", kind)
     task = next(t for t in HotpotQA().tasks("train") if t.id == id)
     assert sample.startswith(f"# Question: {task.goal}\n")
     done = execute(sample, HotpotQA(agent=agent), id)
@@ -116,7 +116,7 @@ def test_a_worked_example_answers_a_question_of_train(kind, id, agent):
 
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_a_worked_example_fails_with_similar_titles_if_a_page_is_missing(kind):
-    sample = Prompts().sample("hotpotqa", kind).replace("read('The Bartered Bride'", "read('The Battered Bride'")
+    sample = Prompts.cached().sample("hotpotqa", kind).replace("read('The Bartered Bride'", "read('The Battered Bride'")
     done = execute(sample.replace("kilometres('Po')", "kilometres('Po river')"), "hotpotqa", EXAMPLES[kind])
     assert not isinstance(done.outcome, Finished | Stopped)
     assert done.outcome.step == 1
@@ -132,7 +132,7 @@ def test_a_worked_example_reads_no_sentence_twice_and_asks_after_reading(folder,
         asked.append(messages[-1]["content"])
         return "'Bedřich Smetana'"
 
-    execute(Prompts().sample(folder, "bridge"), HotpotQA(agent=agent), EXAMPLES["bridge"], model=answer)
+    execute(Prompts.cached().sample(folder, "bridge"), HotpotQA(agent=agent), EXAMPLES["bridge"], model=answer)
     (question,) = asked
     assert question.count("composed by Bedřich Smetana") == 1
 

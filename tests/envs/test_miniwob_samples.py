@@ -49,7 +49,7 @@ class Solver:
 def examples(page, method=""):
     """All examples for a page, with the goal of none of them."""
     shown = SampleSettings(count=100, table="kind")
-    return [s.text for s in choose_samples(Prompts(), MiniWob(), page, "another goal", shown, method=method)]
+    return [s.text for s in choose_samples(Prompts.cached(), MiniWob(), page, "another goal", shown, method=method)]
 
 
 def test_every_kind_with_feedback_has_an_example():
@@ -59,7 +59,7 @@ def test_every_kind_with_feedback_has_an_example():
 def test_every_example_is_played_here():
     found = [text for page in MiniWob().kinds for text in examples(page)]
     assert len(found) == len(SEEDS) == 38
-    assert {*found} == {Prompts().sample("miniwob", name) for name in SEEDS}
+    assert {*found} == {Prompts.cached().sample("miniwob", name) for name in SEEDS}
 
 
 @pytest.mark.parametrize("method", ["", "text_planner"])
@@ -71,22 +71,25 @@ def test_pages_have_as_many_examples_as_in_the_paper(method):
 
 @pytest.mark.parametrize("name", SEEDS)
 def test_an_example_has_the_form_that_the_prompt_requires(name):
-    sample = Prompts().sample("miniwob", name)
+    sample = Prompts.cached().sample("miniwob", name)
     plan = Sandbox().check(sample, agent_api(MiniWobAgent))
     assert isinstance(plan, Plan), plan
     assert [s.number for s in plan.steps] == list(range(1, len(plan.steps) + 1))
     assert sample.count("assert ") >= len(plan.steps)
 
 
+@pytest.fixture(scope="module", params=["full", "paper"])
+def env(request):
+    made = MiniWob(agent=request.param)
+    yield made
+    made.close()
+
+
 @needs_browser
-@pytest.mark.parametrize("agent", ["full", "paper"])
 @pytest.mark.parametrize("name", SEEDS)
-def test_an_example_solves_its_own_task(name, agent):
-    sample, env = Prompts().sample("miniwob", name), MiniWob(agent=agent)
-    try:
-        task = env.task(name.partition("_")[0], SEEDS[name])
-        goal = re.match(r"# Task: (.*?)(?: \((?:all tasks of this page|on another page of this kind)\))?\n", sample)[1]
-        assert env.reset(task).text.startswith(f"Task: {goal}\n\n")
-        assert execute(sample, env, task, Solver()).result.success
-    finally:
-        env.close()
+def test_an_example_solves_its_own_task(name, env):
+    sample = Prompts.cached().sample("miniwob", name)
+    task = env.task(name.partition("_")[0], SEEDS[name])
+    goal = re.match(r"# Task: (.*?)(?: \((?:all tasks of this page|on another page of this kind)\))?\n", sample)[1]
+    assert env.reset(task).text.startswith(f"Task: {goal}\n\n")
+    assert execute(sample, env, task, Solver()).result.success

@@ -93,7 +93,7 @@ def test_an_episode_with_it_is_solved_and_replayed(env, id, tmp_path):
 
 
 def samples(env, kind):
-    return [s.text for s in choose_samples(Prompts(), env, kind, "another goal", SampleSettings())]
+    return [s.text for s in choose_samples(Prompts.cached(), env, kind, "another goal", SampleSettings())]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,11 @@ class Advisor:
 
 @pytest.mark.parametrize("kind", SEEDS)
 def test_an_asking_example_of_the_household_solves_its_own_task(kind):
-    sample, env, model = Prompts().sample("household/paper_samples", kind), Household(difficulty="easy"), Advisor()
+    sample, env, model = (
+        Prompts.cached().sample("household/paper_samples", kind),
+        Household(difficulty="easy"),
+        Advisor(),
+    )
     task = env.task(kind, SEEDS[kind])
     seen, goal = re.match(r"# You see: (.*)\n# Task: (.*)\n", sample).groups()
     first = env.reset(task).text
@@ -58,7 +62,9 @@ def test_an_asking_example_of_the_household_solves_its_own_task(kind):
 
 @pytest.mark.parametrize("kind", SEEDS)
 def test_alfworld_shows_the_same(kind):
-    assert Prompts().sample("alfworld/paper_samples", kind) == Prompts().sample("household/paper_samples", kind)
+    assert Prompts.cached().sample("alfworld/paper_samples", kind) == Prompts.cached().sample(
+        "household/paper_samples", kind
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +75,7 @@ def pages():
 
 
 def outcome(pages, kind, seed):
-    sample = Prompts().sample("miniwob/paper_samples", kind)
+    sample = Prompts.cached().sample("miniwob/paper_samples", kind)
     assert isinstance(Sandbox().check(sample, PaperMiniWobAgent), Plan)
     return execute(sample, pages, pages.task(kind, seed), Advisor())
 

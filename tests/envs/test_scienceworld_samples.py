@@ -44,7 +44,7 @@ def test_every_kind_has_an_example_of_its_own_or_of_a_similar_kind():
 
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_an_example_has_the_form_that_the_prompt_requires(kind):
-    sample = Prompts().sample("scienceworld", kind)
+    sample = Prompts.cached().sample("scienceworld", kind)
     plan = Sandbox().check(sample, agent_api(ScienceWorldAgent))
     assert isinstance(plan, Plan), plan
     assert [s.number for s in plan.steps] == list(range(1, len(plan.steps) + 1))
@@ -55,7 +55,7 @@ def test_an_example_has_the_form_that_the_prompt_requires(kind):
 @needs_engine
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_an_example_solves_its_own_task(kind):
-    sample, env = Prompts().sample("scienceworld", kind), ScienceWorld()
+    sample, env = Prompts.cached().sample("scienceworld", kind), ScienceWorld()
     try:
         task = find_task(Task(f"{kind}/{SAMPLES[kind]}"))
         assert task.split == "train"

@@ -266,12 +266,12 @@ def test_what_it_holds_is_known_after_a_failure():
 
 
 def test_every_depth_has_the_same_worked_example():
-    samples = {Prompts().sample("textcraft", kind) for kind in TextCraft.kinds}
-    assert samples == {Prompts().render("textcraft/craft")}
+    samples = {Prompts.cached().sample("textcraft", kind) for kind in TextCraft.kinds}
+    assert samples == {Prompts.cached().render("textcraft/craft")}
 
 
 def test_the_worked_example_uses_real_commands_and_is_not_a_test_task():
-    sample = Prompts().render("textcraft/craft")
+    sample = Prompts.cached().render("textcraft/craft")
     shown = sample.split("\n")[0].removeprefix("# Crafting commands: ").split("; ")
     assert set(shown) <= set(recipe_book().commands)
     assert "craft 1 shield using 6 planks, 1 iron ingot" in shown
@@ -280,7 +280,7 @@ def test_the_worked_example_uses_real_commands_and_is_not_a_test_task():
 
 @pytest.mark.parametrize(("agent", "folder"), [("full", "textcraft"), ("paper", "textcraft/paper")])
 def test_a_worked_example_wins_its_task(agent, folder):
-    done = execute(Prompts().sample(folder, "depth2"), TextCraft(agent=agent), shield(), model=ScriptedModel())
+    done = execute(Prompts.cached().sample(folder, "depth2"), TextCraft(agent=agent), shield(), model=ScriptedModel())
     assert done.result.success
     assert isinstance(done.outcome, Finished)
     assert (done.result.actions, done.result.asks) == (5, 0)

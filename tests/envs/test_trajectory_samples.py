@@ -18,7 +18,7 @@ SEEDS = {
 }
 """The task of the training split that each trajectory is about, in an easy room."""
 
-PROMPTS = Prompts()
+PROMPTS = Prompts.cached()
 KINDS = Household.kinds
 
 

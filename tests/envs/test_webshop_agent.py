@@ -157,6 +157,6 @@ def test_a_worked_example_wins_a_task_of_its_kind(folder, settings):
     dear = replace(box, asin="B0LUNCH002", prices=(45.0,))
     goods = (listed(lacking, "i need a tin"), listed(dear, "i need a can"))
     env = WebShop(shop(listed(), *goods, listed(box, "i need a lunch box", asked, ("sky blue", "2 tier"))), settings)
-    sample = Prompts().sample(folder, "buy")
+    sample = Prompts.cached().sample(folder, "buy")
     task = next(t for t in env.tasks("test") if "lunch" in t.goal)
     assert execute(sample, env, task, model=ScriptedModel()).result.success

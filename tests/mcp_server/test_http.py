@@ -25,8 +25,8 @@ CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):
-    tools = tools_file(tmp_path_factory.mktemp("tools"))
-    command = [CODEPLAN, "mcp", "--tools", str(tools), "--http", "127.0.0.1:0"]
+    folder = tmp_path_factory.mktemp("tools")  # with the runs, which a server that is killed leaves behind
+    command = [CODEPLAN, "mcp", "--tools", str(tools_file(folder)), "--runs", str(folder), "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as started:
         yield started
         started.kill()

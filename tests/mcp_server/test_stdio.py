@@ -14,6 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from support.plan_server import COUNTS, KIWI, PLAN, SPIN, STEP_2, processes_of, still_running, tools_file
 
+from codeplan.cli import main
 from codeplan.mcp_server.transports import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
 from codeplan.untrusted.json_values import count_values
 
@@ -32,6 +33,14 @@ def wait_for_calls(runs):
     """Wait until the plan of the only run has called a tool."""
     while not any("call_begun" in trace.read_text() for trace in runs.glob("*/trace.jsonl")):
         time.sleep(0.05)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder_of_runs(tmp_path_factory):
+    """A server that is killed leaves the folder of its runs behind, and leaves it here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("runs")))
+        yield
 
 
 class Server:
@@ -85,6 +94,14 @@ def server(tools, tmp_path):
         yield started
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    """A server for tests that ask and are answered."""
+    with Server("--tools", tools_file(tmp_path_factory.mktemp("tools"))) as started:
+        started.start()
+        yield started
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_runs_and_resumes(tools, mode):
     async def main():
@@ -97,21 +114,15 @@ def test_the_official_client_runs_and_resumes(tools, mode):
     assert asyncio.run(main())["value"] == COUNTS
 
 
-def test_what_tools_print_does_not_reach_the_protocol(server):
+def test_what_tools_print_does_not_reach_the_protocol_and_the_end_leaves_no_process(server):
     server.call(1, "run_plan", plan=PLAN)
     assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
-    output, errors, code = server.end()
-    assert (output, code) == ("", 0)
-    for said in ("at the import", "by a tool", "to the descriptor", "by a program"):
-        assert said in errors
-
-
-def test_the_server_ends_with_its_client_and_leaves_nothing(server, tmp_path):
-    server.call(1, "run_plan", plan=PLAN)
-    server.receive()
     children = processes_of(server.process.pid)
     assert children  # the sandbox's
-    assert server.end()[2] == 0 and still_running(children) == []
+    output, errors, code = server.end()
+    assert (output, code) == ("", 0) and still_running(children) == []
+    for said in ("at the import", "by a tool", "to the descriptor", "by a program"):
+        assert said in errors
 
 
 def test_a_client_that_goes_ends_a_running_plan(server, tmp_path):
@@ -178,61 +189,37 @@ def test_without_a_folder_the_runs_go_with_the_server(tools, tmp_path):
 # ------------------------------------------------------------------ hostile clients
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (b"nonsense", "is no message"),
-        (b'{"jsonrpc": "2.0"}', "is no message"),
-        (b"[" * 1_000, "is no message"),
-        (b"[" * 100_000, "10,000 values"),
-        (b"\xff\xfe\x00", "is no message"),
-        (b"x" * (MAX_MESSAGE_BYTES + 1000), "1 MiB"),
-        (b'{"jsonrpc": "2.0", "id": 1, "result": 5}' + b" " * MAX_MESSAGE_BYTES, "1 MiB"),
-        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', "neither a text nor"),
-        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', "neither a text nor"),
-    ],
-    ids=[
-        "nonsense",
-        "no request",
-        "nested",
-        "deep",
-        "binary",
-        "too long",
-        "long answer",
-        "object as id",
-        "fraction as id",
-    ],
-)
-def test_a_line_that_is_no_message_is_answered_and_the_server_lives_on(server, line, said):
-    server.send(line)
-    reply = server.receive()
-    assert reply["id"] is None and said in reply["error"]["message"]
-    server.call(1, "run_plan", plan=PLAN)
-    assert server.receive()["result"]["structuredContent"]["value"] == COUNTS
-    assert "Traceback" not in server.end()[1]
-
-
 def request(**parts):
     return json.dumps({"jsonrpc": "2.0", "id": 7, **parts}).encode()
 
 
 LISTS = b"[" + b"[]," * 10_000 + b"[]]"
+NO_MESSAGES = [
+    (b"nonsense", None, "is no message"),
+    (b'{"jsonrpc": "2.0"}', None, "is no message"),
+    (b"[" * 1_000, None, "is no message"),
+    (b"[" * 100_000, None, "10,000 values"),
+    (b"\xff\xfe\x00", None, "is no message"),
+    (b"x" * (MAX_MESSAGE_BYTES + 1000), None, "1 MiB"),
+    (b'{"jsonrpc": "2.0", "id": 1, "result": 5}' + b" " * MAX_MESSAGE_BYTES, None, "1 MiB"),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', None, "neither a text nor"),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, "neither a text nor"),
+    (request(method="tools/call", params="x"), 7, "is no message"),
+    (request(method="ping", params=7), 7, "is no message"),
+    (request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + LISTS + b"}"), 7, "10,000 values"),
+]
+"""Lines, the id of the answer if the line has one, and what the answer says."""
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (request(method="tools/call", params="x"), "is no message"),
-        (request(method="ping", params=7), "is no message"),
-        (request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + LISTS + b"}"), "10,000 values"),
-    ],
-    ids=["text", "number", "values"],
-)
-def test_a_request_that_is_no_message_is_answered_by_its_id(server, line, said):
-    server.send(line)
-    reply = server.receive()
-    assert reply["id"] == 7 and said in reply["error"]["message"]
-    assert reply["error"]["code"] == -32600
+def test_a_line_that_is_no_message_is_answered_and_the_server_lives_on(server):
+    for line, number, said in NO_MESSAGES:
+        server.send(line)
+        reply = server.receive()
+        assert reply["id"] == number and said in reply["error"]["message"], line[:100]
+        assert number is None or reply["error"]["code"] == -32600
+        server.call(1, "run_plan", plan=PLAN)
+        assert server.receive()["result"]["structuredContent"]["value"] == COUNTS, line[:100]
+    assert "Traceback" not in server.end()[1]
 
 
 INFO = HELLO["params"]["clientInfo"]
@@ -258,9 +245,8 @@ def test_what_a_client_says_of_itself_need_not_be_right(tools, name):
 CALL = {"name": "run_plan", "arguments": json.dumps({"plan": PLAN})}
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "key"),
-    [
+def test_parameters_are_read_as_they_are_meant(lasting):
+    for method, params, key in (
         ("tools/list", [], "tools"),  # as PHP writes an empty table
         ("tools/list", None, "tools"),
         ("tools/list", {"cursor": None, "_meta": None}, "tools"),
@@ -268,57 +254,52 @@ CALL = {"name": "run_plan", "arguments": json.dumps({"plan": PLAN})}
         ("tools/call", {"name": "describe_tools", "arguments": []}, "content"),
         ("tools/call", {"name": "describe_tools", "arguments": ""}, "content"),
         ("tools/call", {"name": "describe_tools", "arguments": None, "_meta": {"progressToken": None}}, "content"),
-    ],
-)
-def test_parameters_are_read_as_they_are_meant(server, method, params, key):
-    server.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    answer = server.receive()["result"]
-    assert answer[key] and not answer.get("isError")
+    ):
+        lasting.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        answer = lasting.receive()["result"]
+        assert answer[key] and not answer.get("isError"), (method, params)
 
 
-@pytest.mark.parametrize(
-    ("begins", "method", "params", "said"),
-    [
-        (True, "tools/call", {"name": "run_plan", "arguments": "no object"}, "arguments: Input should be a valid dict"),
-        (True, "tools/call", {"arguments": {}}, "name: Field required"),
-        (False, "initialize", {"capabilities": {}, "clientInfo": INFO}, "protocolVersion: Field required"),
-        (False, "tools/list", {}, "a session begins with initialize; send that first"),
-    ],
-)
-def test_parameters_that_cannot_be_read_are_named(tools, begins, method, params, said):
+def test_parameters_that_cannot_be_read_are_named(tools):
     with Server("--tools", tools) as server:
-        if begins:
-            server.start()
-        server.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        error = server.receive()["error"]
-        assert error["code"] == -32_602 and said in error["message"]
+        for starts, method, params, said in (
+            (False, "initialize", {"capabilities": {}, "clientInfo": INFO}, "protocolVersion: Field required"),
+            (False, "tools/list", {}, "a session begins with initialize; send that first"),
+            (True, "tools/call", {"name": "run_plan", "arguments": "none"}, "arguments: Input should be a valid dict"),
+            (False, "tools/call", {"arguments": {}}, "name: Field required"),
+        ):
+            if starts:
+                server.start()
+            server.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+            error = server.receive()["error"]
+            assert error["code"] == -32_602 and said in error["message"], params
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_a_message_may_hold_ten_thousand_values_and_no_more(server, more):
-    values = b"[" + b"0," * (MAX_MESSAGE_VALUES + more - 8) + b"0]"
-    line = request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + values + b"}")
-    assert count_values(line) == MAX_MESSAGE_VALUES + more
-    server.send(line)
-    assert ("error" in server.receive()) == bool(more)
+def test_a_message_may_hold_ten_thousand_values_and_no_more(lasting):
+    for more in (0, 1):
+        values = b"[" + b"0," * (MAX_MESSAGE_VALUES + more - 8) + b"0]"
+        line = request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + values + b"}")
+        assert count_values(line) == MAX_MESSAGE_VALUES + more
+        lasting.send(line)
+        assert ("error" in lasting.receive()) == bool(more)
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_a_message_may_have_a_mebibyte_and_no_more(server, more):
-    line = request(method="ping")
-    server.send(line + b" " * (MAX_MESSAGE_BYTES + more - len(line) - 1))  # with the end of the line
-    assert ("error" in server.receive()) == bool(more)
+def test_a_message_may_have_a_mebibyte_and_no_more(lasting):
+    for more in (0, 1):
+        line = request(method="ping")
+        lasting.send(line + b" " * (MAX_MESSAGE_BYTES + more - len(line) - 1))  # with the end of the line
+        assert ("error" in lasting.receive()) == bool(more)
 
 
-def test_half_a_surrogate_pair_is_text_like_any_other(server):
+def test_half_a_surrogate_pair_is_text_like_any_other(lasting):
     """JavaScript writes it when a text is cut within an emoji."""
     cut = "cut \ud83d"
-    server.send({"jsonrpc": "2.0", "id": cut, "method": "ping"})
-    assert server.receive() == {"jsonrpc": "2.0", "id": cut, "result": {}}
-    server.call(1, "run_plan", plan=PLAN, goal=cut)
-    assert "the goal 'cut \\ud83d' is not text" in server.receive()["result"]["content"][0]["text"]
-    server.call(2, cut)
-    assert "there is no tool" in server.receive()["error"]["message"]
+    lasting.send({"jsonrpc": "2.0", "id": cut, "method": "ping"})
+    assert lasting.receive() == {"jsonrpc": "2.0", "id": cut, "result": {}}
+    lasting.call(1, "run_plan", plan=PLAN, goal=cut)
+    assert "the goal 'cut \\ud83d' is not text" in lasting.receive()["result"]["content"][0]["text"]
+    lasting.call(2, cut)
+    assert "there is no tool" in lasting.receive()["error"]["message"]
 
 
 def test_a_client_that_reads_nothing_does_not_keep_the_server(tools):
@@ -347,11 +328,12 @@ def test_a_client_that_reads_nothing_does_not_keep_the_server(tools):
         (("--tools", "TOOLS", "--runs", "TOOLS"), 2, "--runs cannot use"),
     ],
 )
-def test_a_wrong_command_is_one_sentence(tools, tmp_path, arguments, code, said):
-    given = [str(tools) if a == "TOOLS" else a for a in arguments]
-    done = subprocess.run([CODEPLAN, "mcp", *given], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, cwd=tmp_path)  # fmt: skip
-    errors = [line for line in done.stderr.splitlines() if not line.startswith("printed")]
-    assert (done.returncode, done.stdout, len(errors)) == (code, "", 1) and said in errors[0]
+def test_a_wrong_command_is_one_sentence(tools, tmp_path, monkeypatch, capfd, arguments, code, said):
+    monkeypatch.chdir(tmp_path)
+    assert main(["mcp", *(str(tools) if a == "TOOLS" else a for a in arguments)]) == code
+    shown = capfd.readouterr()
+    errors = [line for line in shown.err.splitlines() if not line.startswith("printed")]
+    assert (shown.out, len(errors)) == ("", 1) and said in errors[0]
 
 
 def test_on_a_terminal_the_server_says_what_it_waits_for(tools):

@@ -76,7 +76,7 @@ def test_the_inspector_runs_a_plan_and_resumes_it_in_another_server(tmp_path):
 
 
 def test_the_conformance_suite(tmp_path):
-    command = [CODEPLAN, "mcp", "--tools", str(tools_file(tmp_path)), "--http", "0"]
+    command = [CODEPLAN, "mcp", "--tools", str(tools_file(tmp_path)), "--runs", str(tmp_path), "--http", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
             while not (url := server.stdout.readline()).startswith("http://"):

@@ -13,7 +13,7 @@ from codeplan.planning.decomposition import ExpressionNode, parse_decomposition
 from codeplan.prompts.templates import Prompts
 from codeplan.runner.episodes import run
 
-PROMPTS = Prompts()
+PROMPTS = Prompts.cached()
 GIVE_UP = "think: Task failed!"
 
 

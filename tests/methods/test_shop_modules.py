@@ -129,7 +129,7 @@ def test_modules_are_for_webshop_alone(method):
 @pytest.mark.parametrize(("planner", "plans"), [("adapt", 2), ("plan_and_execute", 1)])
 def test_the_planners_demonstrations_are_plans_in_modules(planner, plans):
     values = {"goal": "g", "page": "p", "failed": (), "reply": "", "problem": ""}
-    system = Prompts().messages(f"{planner}/webshop_plan", **values)[0]["content"]
+    system = Prompts.cached().messages(f"{planner}/webshop_plan", **values)[0]["content"]
     found = [parse_decomposition(each) for each in re.findall(r"<example>\n(.*?)</example>", system, re.DOTALL)]
     assert len(found) == plans
     assert all(parse_module(step) for plan in found for step in plan.steps.values())

@@ -116,13 +116,13 @@ def test_a_kind_that_is_no_kind_has_no_example(tmp_path, kind):
 
 
 def test_web_pages_without_an_example_have_none_but_that_of_a_similar_page():
-    pages, prompts = make("miniwob"), Prompts()
+    pages, prompts = make("miniwob"), Prompts.cached()
     assert chosen(prompts, pages, "click-button") == []
     assert chosen(prompts, pages, "login-user")[0][0] == prompts.sample("miniwob", "login-user-popup")
 
 
 def test_every_similar_kind_has_an_example():
-    prompts, household = Prompts(), make("household")
+    prompts, household = Prompts.cached(), make("household")
     for env in (household, make("miniwob")):
         assert all(prompts.sample(env.name, each) for kinds in env.similar_kinds.values() for each in kinds)
     heat = chosen(prompts, household, "heat", "Heat some apple and put it in fridge.")
@@ -138,9 +138,9 @@ def test_every_similar_kind_has_an_example():
     ],
 )
 def test_no_method_shows_the_very_task_as_its_example(folder, name, goal):
-    assert sample_for(Prompts(), folder, name, goal) is None
-    assert sample_for(Prompts(), folder, name, f"{goal} twice")
-    assert sample_for(Prompts(), folder, name, "")
+    assert sample_for(Prompts.cached(), folder, name, goal) is None
+    assert sample_for(Prompts.cached(), folder, name, f"{goal} twice")
+    assert sample_for(Prompts.cached(), folder, name, "")
 
 
 @pytest.mark.parametrize("broken", ["{% if %}", b"\xff\xfe", "{{ asks }}"])
@@ -156,7 +156,7 @@ def test_a_broken_example_or_advice_is_a_wrong_setting(tmp_path, name, broken):
 def test_an_environment_brings_its_own_advice_or_none(tmp_path):
     prompts, _ = boxes(tmp_path, _advice="Look twice.")
     assert prompts.advice("boxes") == "Look twice."
-    assert [Prompts().advice(name) for name in ("boxes", "", "../household")] == [None] * 3
+    assert [Prompts.cached().advice(name) for name in ("boxes", "", "../household")] == [None] * 3
 
 
 # ------------------------------------------------------------------ as in AdaPlanner's paper
@@ -164,7 +164,7 @@ def test_an_environment_brings_its_own_advice_or_none(tmp_path):
 
 def shown_goal(kind, count, **settings):
     """The goals of the examples for a household task of this kind."""
-    found = chosen(Prompts(), make("household", agent="paper"), kind, "another goal", count, **settings)
+    found = chosen(Prompts.cached(), make("household", agent="paper"), kind, "another goal", count, **settings)
     return [re.search("^# Task: (.*)$", text, re.MULTILINE)[1] for text, _ in found]
 
 
@@ -184,7 +184,9 @@ def test_the_papers_table_names_the_one_example_of_each_kind(count, served, orig
 
 
 def test_an_example_by_the_papers_table_says_whose_kind_it_is():
-    found = [chosen(Prompts(), make("alfworld"), kind, "x", 2, table="paper") for kind in ("clean", "heat", "pick")]
+    found = [
+        chosen(Prompts.cached(), make("alfworld"), kind, "x", 2, table="paper") for kind in ("clean", "heat", "pick")
+    ]
     assert [relation for ((_, relation),) in found] == [
         "another task of this kind",
         "a task of a similar kind",
@@ -194,14 +196,14 @@ def test_an_example_by_the_papers_table_says_whose_kind_it_is():
 
 def test_the_papers_table_is_for_its_six_kinds_alone():
     with pytest.raises(UsageError, match="no sample for tasks of kind 'click-link'; it is for pick, clean"):
-        chosen(Prompts(), make("miniwob"), "click-link", count=2, table="paper")
+        chosen(Prompts.cached(), make("miniwob"), "click-link", count=2, table="paper")
 
 
 def test_examples_in_the_papers_manner_ask_and_others_stand_in_where_plans_may_not():
-    ((asking, _),) = chosen(Prompts(), make("household"), "heat", origin="paper")
+    ((asking, _),) = chosen(Prompts.cached(), make("household"), "heat", origin="paper")
     assert asking.index("ask_llm(") < asking.index("[Step 2]")
-    silent = chosen(Prompts(), make("household"), "heat", origin="paper", asks=False)
-    assert silent == chosen(Prompts(), make("household"), "heat", asks=False) != []
+    silent = chosen(Prompts.cached(), make("household"), "heat", origin="paper", asks=False)
+    assert silent == chosen(Prompts.cached(), make("household"), "heat", asks=False) != []
 
 
 @pytest.mark.parametrize("kind", ["guess-number", "tic-tac-toe"])
@@ -211,5 +213,5 @@ def test_a_page_whose_tasks_all_have_one_goal_shows_its_example(kind, origin):
         "guess-number": "Guess the number between 0-9 and press Submit. Use the feedback below to find the right number.",
         "tic-tac-toe": "Playing as 'X', win a game of tic-tac-toe.",
     }
-    ((_, relation),) = chosen(Prompts(), make("miniwob"), kind, goal[kind], origin=origin)
+    ((_, relation),) = chosen(Prompts.cached(), make("miniwob"), kind, goal[kind], origin=origin)
     assert relation == "another task of this kind"

@@ -152,20 +152,6 @@ def test_a_candidate_without_pairs_is_in_the_json(library):
     assert (code, json.loads(out)["filtered"][0]["difference"]["value"]) == (0, None)
 
 
-def test_filter_and_check_run_episodes_and_set_the_exit_code(library):
-    library.rebuild()
-    library.add(made("heat", name="heat-good"))
-    flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick"]
-    code, found = as_json(
-        library, "filter", "household", "--skill", "heat-good", "--pairs", "8", "--alone", "1", *flags
-    )
-    assert code == 0
-    assert (found["filtered"][0]["verdict"], found["filtered"][0]["wins"]) == ("helps", 7)
-    assert list((library.path.parent / "runs").iterdir())
-    code, found = as_json(library, "check", "--skill", "heat-good", "-n", "2")
-    assert (code, found["checked"][0]["solved"]) == (0, 2)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("wins", "pairs", "status"),
@@ -188,15 +174,21 @@ def test_a_promotion_is_called_impossible_only_if_the_earlier_pairs_leave_it_so(
 
 
 @pytest.mark.long
-def test_filter_and_check_replay_from_tapes(library, tmp_path):
+def test_filter_and_check_run_episodes_set_the_exit_code_and_replay_from_tapes(library, tmp_path):
     library.add(made("heat", name="heat-good"))
     shutil.copytree(library.path, tmp_path / "later" / "skills")
     later = SkillLibrary(tmp_path / "later" / "skills")
     flags = ["--set", "gaps=1.0", "--set", "sample_kinds=pick", "--skill", "heat-good"]
     filtering = ["filter", "household", "--pairs", "8", "--alone", "1", *flags]
+    played = []
     for command in (filtering, ["check", "--skill", "heat-good", "-n", "2"]):
         tape = str(tmp_path / command[0])
-        assert as_json(later, *command, "--record", tape) == as_json(library, *command, "--replay", tape)
+        played.append(as_json(later, *command, "--record", tape))
+        assert played[-1] == as_json(library, *command, "--replay", tape)
+    (filtered, verdicts), (checked, solved) = played
+    assert (filtered, verdicts["filtered"][0]["verdict"], verdicts["filtered"][0]["wins"]) == (0, "helps", 7)
+    assert (checked, solved["checked"][0]["solved"]) == (0, 2)
+    assert list((later.path.parent / "runs").iterdir())
     assert [s.status for s in library.entries() if s.name == "heat-good"] == ["active"]
     assert not (tmp_path / "runs").exists()
     code, _, err = codeplan(library, *filtering, "--replay", str(tmp_path / "check"))

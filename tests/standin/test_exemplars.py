@@ -22,7 +22,7 @@ def planned(kind, seed=2003, skills=(), sample=None, **settings):
     samples = (WorkedExample(sample, "another task of this kind"),) if sample else ()
     task = HOUSEHOLD.task(kind, seed)
     about = PLAIN | {"observation": HOUSEHOLD.reset(task).text, "goal": task.goal, "api": "", "left": ()}
-    messages = Prompts().messages("adaplanner/plan", **(about | {"skills": skills, "samples": samples}))
+    messages = Prompts.cached().messages("adaplanner/plan", **(about | {"skills": skills, "samples": samples}))
     return ScriptedModel(mistakes="none", **settings).complete(messages, purpose="plan").text
 
 
@@ -36,7 +36,7 @@ def test_with_gaps_it_omits_a_treatment_that_no_exemplar_shows(kind):
 
 @pytest.mark.parametrize("kind", [*TREATED, "examine", "pick_two"])
 def test_only_a_worked_example_of_the_same_kind_fills_the_gap(kind):
-    prompts = Prompts()
+    prompts = Prompts.cached()
     assert planned(kind, gaps=1.0, sample=prompts.sample("household", kind)) == planned(kind)
     assert planned(kind, gaps=1.0, sample=prompts.sample("household", "pick")) == planned(kind, gaps=1.0)
 

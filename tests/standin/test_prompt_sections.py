@@ -50,5 +50,5 @@ REPLY = {"sample": None, "notes": (), "reply": "", "problem": ""}
     ],
 )
 def test_the_sections_of_every_prompt_show_its_purpose(template, values, purpose):
-    system, user = Prompts().messages(template, **values)
+    system, user = Prompts.cached().messages(template, **values)
     assert infer_purpose(system["content"], user["content"]) == purpose

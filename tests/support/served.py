@@ -27,7 +27,7 @@ class Served:
 
 
 QUESTION = "Where is a mug? Order these: ['countertop 1', 'desk 1']. Answer with the list alone."
-ASK: Any = Prompts().messages("adaplanner/ask", question=QUESTION)
+ASK: Any = Prompts.cached().messages("adaplanner/ask", question=QUESTION)
 """A prompt that the stand-in can answer."""
 
 Serve = Callable[..., Served]

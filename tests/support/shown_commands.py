@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 
@@ -42,12 +43,16 @@ def codeplan_commands(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("codeplan ")]
 
 
+all_commands = functools.partial(functools.cache(get_command), app)
+"""The commands with their options; typer makes them from signatures."""
+
+
 def understand(arguments: list[str]) -> str:
     """Read a command as the command line does, run nothing, and return its name, such as ``codeplan skills show``.
 
     Raises: AssertionError or click's UsageError: there is no such command, option or choice, or something is missing.
     """
-    command = get_command(app)
+    command = all_commands()
     context = command.make_context("codeplan", [*arguments], resilient_parsing=True)
     while hasattr(command, "resolve_command"):
         given = arguments

@@ -12,7 +12,7 @@ from codeplan.standin.household import parse_goal, write_plan
 from codeplan.standin.model import ScriptedModel
 from codeplan.standin.plan_edits import apply_changes
 
-PROMPTS = Prompts()
+PROMPTS = Prompts.cached()
 PLAIN = {"notes": (), "skills": (), "samples": (), "advice": None, "asks": True, "replans": True, "tools": False}
 PLAIN |= {"once": (), "brief": False, "at_entry": False, "asks_user": False}
 PLAIN |= {"turns": (), "new_tools": (), "left_variables": (), "history_mark": "", "recalls": False}

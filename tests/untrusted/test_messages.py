@@ -113,31 +113,32 @@ def bomb() -> list[object]:
     return nodes
 
 
+TEXT = LONG[:200_000]
 SEEN = Observation("seen")
 DIFFERENT: dict[str, tuple[Event, Event]] = {
-    "actions": (CallBegun(id=1, call=Call(LONG)), CallBegun(id=1, call=Call("a"))),
+    "actions": (CallBegun(id=1, call=Call(TEXT)), CallBegun(id=1, call=Call("a"))),
     "arguments": (
-        CallBegun(id=1, call=Call("a", {"x": [LONG] * 50, LONG: 1})),
+        CallBegun(id=1, call=Call("a", {"x": [TEXT] * 10, TEXT: 1})),
         CallBegun(id=1, call=Call("a", {"x": 1})),
     ),
     "observations": (
-        CallAnswered(id=1, answer=Answer(observation=Observation(LONG)), seconds=1),
+        CallAnswered(id=1, answer=Answer(observation=Observation(TEXT)), seconds=1),
         CallAnswered(id=1, answer=Answer(observation=SEEN), seconds=1),
     ),
     "answers": (
-        CallAnswered(id=1, answer=Answer([LONG] * 50), seconds=1),
-        CallAnswered(id=1, answer=Answer(error=LONG, message=LONG), seconds=1),
+        CallAnswered(id=1, answer=Answer([TEXT] * 10), seconds=1),
+        CallAnswered(id=1, answer=Answer(error=TEXT, message=TEXT), seconds=1),
     ),
     "messages": (
-        ModelCalled(purpose="ask", messages=[{"role": "user", "content": LONG}], completion=Completion("a"), seconds=1),
-        ModelCalled(purpose="ask", messages=[{"role": "user", "content": "a"}], completion=Completion(LONG), seconds=1),
+        ModelCalled(purpose="ask", messages=[{"role": "user", "content": TEXT}], completion=Completion("a"), seconds=1),
+        ModelCalled(purpose="ask", messages=[{"role": "user", "content": "a"}], completion=Completion(TEXT), seconds=1),
     ),
     "checkpoints": (
-        PlanEnded(outcome=Failed(1, 1, "E", LONG, checkpoint=Checkpoint({LONG: 0}, bomb()))),
-        PlanEnded(outcome=Failed(1, 1, LONG, "", checkpoint=Checkpoint({"x": 0}, [["list"] * 50_000]))),
+        PlanEnded(outcome=Failed(1, 1, "E", TEXT, checkpoint=Checkpoint({TEXT: 0}, bomb()))),
+        PlanEnded(outcome=Failed(1, 1, TEXT, "", checkpoint=Checkpoint({"x": 0}, [["list"] * 50_000]))),
     ),
     "diagnostics": (
-        PlanRejected(number=1, diagnostics=(Diagnostic(1, 1, LONG, LONG),) * 500),
+        PlanRejected(number=1, diagnostics=(Diagnostic(1, 1, TEXT, TEXT),) * 500),
         PlanRejected(number=1, diagnostics=()),
     ),
 }
