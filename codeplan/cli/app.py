@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +16,6 @@ from codeplan.cli import bench, chat, curation, episodes, machine, plans, result
 from codeplan.cli.commands import GroupedCommands
 from codeplan.untrusted.texts import echo, echo_message, one_line
 from codeplan.version import VERSION
-
-if TYPE_CHECKING:
-    from typer._click.core import Command
 
 INTERRUPTED = 130
 
@@ -89,7 +86,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 @cache
-def _root_command() -> Command:
+def _root_command() -> Any:
     """All commands with their options. typer makes them anew from each signature, which takes some 30 ms."""
     return typer.main.get_command(app)
 
