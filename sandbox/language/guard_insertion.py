@@ -109,6 +109,14 @@ def missing_import(node: ImportStatement, alias: ast.alias) -> MissingImport | N
     return MissingImport("ImportError", f"cannot import name {alias.name!r} from {module!r} (unknown location)", module)
 
 
+def _module_named(call: ast.Call) -> str | None:
+    """Return the module of a call with its name alone; None for a name that is computed, or no module of plans."""
+    match call:
+        case ast.Call(args=[ast.Constant(value=str(name))], keywords=[]) if name in ALLOWED_MODULES and "." not in name:
+            return name
+    return None
+
+
 def tried_imports(nodes: Iterable[ast.AST]) -> list[ImportStatement]:
     """Return the imports in the body of a ``try`` that says what to do without the module."""
     tried = [n for n in nodes if isinstance(n, ast.Try | ast.TryStar)]
@@ -217,8 +225,8 @@ class LanguagePolicy(RestrictingNodeTransformer):
     def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
         """Report names of the forms ``_name_`` and ``__name__``, which belong to the runtime and to Python."""
         if name is not None and is_reserved(name) and name not in _READABLE_NAMES:
-            other = name.strip("_")
-            self.error(node, f"names that begin and end with an underscore are reserved; write `{other}` for `{name}`")
+            instead = "an import statement" if name == "__import__" else f"`{name.strip('_')}`"
+            self.error(node, f"names that begin and end with an underscore are reserved; write {instead} for `{name}`")
 
     def _check_binding(self, node: ast.AST, name: str | None) -> None:
         self.check_name(node, name)
@@ -435,7 +443,11 @@ class PlanTransformer(LanguagePolicy):
         """Leave a call unchanged, starred or not: hooks that unpacking calls are the plan's own code.
 
         Calls of the agent that stand directly in the arguments of ``gather`` and the like are begun, not waited for.
+        ``__import__("re")`` with a module that plans may import is that module.
         """
+        if is_name(node.func, "__import__") and (module := _module_named(node)):
+            found = ast.Subscript(load_name("_modules_"), ast.Constant(module), ast.Load())
+            return with_location(node, found)
         if _called_name(node) in _BEGINNERS:
             for argument in node.args:
                 self._begun.update(_begun_calls(argument))

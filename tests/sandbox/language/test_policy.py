@@ -68,7 +68,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "input": ("x = input('?')", "ask_llm(question)"),
     "open": ("x = open('f')", "plans cannot reach files"),
     "globals": ("globals()['x'] = 1", "a dict of your own"),
-    "dunder import": ("__import__('os')", "write `import` for `__import__`"),
+    "dunder import": ("__import__('numpy')", "write an import statement for `__import__`"),
     "exit": ("exit()", "use return"),
     "a class of type": ("class A(type):\n    pass", "use __init_subclass__ or a decorator"),
     "break outside a loop": ("break", "outside loop"),

@@ -488,6 +488,10 @@ PRINTED = {
         "print(copy.copy(T) is T, copy.deepcopy([T, C])[0] is T, copy.copy(C) is C)",
         "True True True",
     ),
+    "an import as an expression": (
+        "import re\nprint(__import__('re').escape('a.b'), __import__('re') is re, __import__('zlib').crc32(b'a'))",
+        "a\\.b True 3904355907",
+    ),
     "id": ("a = []\nprint(id(a) == id(a), id(a) == id([]))", "True False"),
     "hash": ("print(hash((1, 'a')) == hash((1, 'a')), hash(2.0) == hash(2), {print: 1}[print])", "True True 1"),
 }
