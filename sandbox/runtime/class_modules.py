@@ -17,6 +17,7 @@ import keyword
 import re
 import types
 import typing
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -29,6 +30,7 @@ from codeplan.sandbox.runtime.classes import (
     PlanType,
     ignore_mark_in_protocols,
     is_class,
+    is_of_metaclass,
     is_own_class,
     is_plan_class,
     is_plan_function,
@@ -115,6 +117,7 @@ def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, di
         },
         "dataclasses": {
             "asdict": set_name("asdict", _asdict),
+            "replace": set_name("replace", _replace),
             "astuple": set_name("astuple", _astuple),
             "dataclass": set_name("dataclass", _dataclass),
             "make_dataclass": set_name("make_dataclass", _make_dataclass),
@@ -324,11 +327,18 @@ def _require_field_names() -> None:
     def checked(cls: type, name: object, *rest: Any) -> Any:
         if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
             raise TypeError("the names of a dataclass's fields must be identifiers")
-        if is_own_class(cls) and not is_writable(name):
+        if is_own_class(cls) and (not is_writable(name) or _means_another(cls, name)):
             raise TypeError(f"a field of a plan's dataclass cannot be called {name!r}")
         return get_field(cls, name, *rest)
 
     dataclasses._get_field = checked  # type: ignore[attr-defined]
+
+
+def _means_another(kind: type, name: str) -> bool:
+    """Return whether Python would take the name for another: in code it folds letters, and as a default it takes what a
+    class has from its metaclass.
+    """
+    return unicodedata.normalize("NFKC", name) != name or (hasattr(type(kind), name) and is_of_metaclass(kind, name))
 
 
 _require_field_names()
@@ -374,6 +384,27 @@ def _make_dataclass(
     return mark_class(made)
 
 
+def _replace(obj: Any, /, **changes: Any) -> Any:
+    """``dataclasses.replace``, by the fields of the object's class: a table of the object's own could name any."""
+    kind = type(_require_dataclass("replace", obj))
+    for field in kind.__dataclass_fields__.values():
+        if field._field_type is dataclasses._FIELD_CLASSVAR:  # type: ignore[attr-defined]
+            continue
+        if not field.init:
+            if field.name in changes:
+                raise ValueError(
+                    f"field {field.name} is declared with init=False, it cannot be specified with replace()"
+                )
+        elif field.name not in changes:
+            is_argument = field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
+            if is_argument and field.default is dataclasses.MISSING:
+                raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
+            changes[field.name] = getattr(obj, field.name)
+    return kind(**changes)
+
+
+dataclasses._replace = _replace  # type: ignore[attr-defined]  # of which Python from 3.13 on makes ``__replace__``
+
 Combine: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 """Makes one value of the fields of a dataclass, given with their names."""
 
@@ -398,7 +429,7 @@ def _convert(value: Any, combine: Combine) -> Any:
     """Return a value with its dataclasses combined, also inside lists, tuples, sets and dicts."""
     kind = type(value)
     if is_plan_class(kind) and dataclasses.is_dataclass(kind):
-        return combine([(f.name, _convert(getattr(value, f.name), combine)) for f in dataclasses.fields(value)])
+        return combine([(f.name, _convert(getattr(value, f.name), combine)) for f in dataclasses.fields(kind)])
     if kind in (list, tuple, set, frozenset):
         return kind(_convert(v, combine) for v in value)
     if is_plan_class(kind) and issubclass(kind, tuple) and hasattr(kind, "_fields"):

@@ -31,6 +31,7 @@ from types import (
     new_class,
 )
 from typing import Any, Final, NoReturn, TypeAlias
+from unicodedata import normalize
 
 from codeplan.sandbox.runtime.names import (
     CLASS_BUILTINS,
@@ -262,7 +263,7 @@ def require_definable(name: Any) -> None:
 
     Raises: ValueError: it belongs to Python or to the runtime.
     """
-    if type(name) is not str or is_reserved(name) or not is_writable(name):
+    if type(name) is not str or is_reserved(name) or not is_writable(name) or normalize("NFKC", name) != name:
         raise ValueError(
             f"a class of a plan cannot define {name!r} in this way" if type(name) is str else "names are texts"
         )
@@ -372,8 +373,6 @@ def read_own(value: Any, name: str, texts: TextMethods) -> Any:
     """Read an attribute of a plan's object or class, or of ``super()``. ``name`` is readable."""
     if name == "__class__":
         return visible_type(value)
-    if name in _OF_METACLASS and is_class(value) and not any(name in kind.__dict__ for kind in value.__mro__):
-        return _BoundToClass(name, value)
     return _shown(value, name, getattr(value, name), texts)
 
 
@@ -426,6 +425,8 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
     """Return an attribute as a plan may have it: Python's own methods that reach further are guarded."""
     if name in _WRAPPED:
         return _guard_method(found, name, texts)
+    if name in _OF_METACLASS and is_class(owner) and is_of_metaclass(owner, name):
+        return _BoundToClass(name, owner)
     if name in _TABLES and type(found) is dict and not _is_own_table(owner, name, found):
         return dict(found)
     if name == "_hash" and getattr(found, "__func__", found) is AbstractSet._hash:
@@ -436,12 +437,13 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         return found if issubclass(type(found), Exception) else None
     if is_class(owner):
         if name == "__dict__":
-            kept = {n: v for n, v in found.items() if n != CLASS_MARK and not (n == "__hash__" and is_made(v))}
-            shown = {n: _shown_member(owner, n, v, texts) for n, v in kept.items()}
-            return shown | ({_FIELDS: dict(shown[_FIELDS])} if _FIELDS in shown else {})
-        if name == "__mro__":
+            kept = {n: v for n, v in found.items() if n not in _OUT_OF_TABLES and not (n == "__hash__" and is_made(v))}
+            return {n: _shown_member(n, v, texts) for n, v in kept.items()}
+        if name in ("__mro__", "__bases__"):
             return _shown_bases(found)
-        if name.startswith("_") and not is_reserved(name) and not any(name in k.__dict__ for k in owner.__mro__):
+        if name == "__base__":
+            return next(iter(_shown_bases((found,))), object)
+        if name.startswith("_") and not is_reserved(name) and is_of_metaclass(owner, name):
             raise AttributeError(f"type object '{owner.__name__}' has no attribute '{name}'")
     if type(found) is BuiltinFunctionType:
         return _guarded_text_method(found, found.__self__, texts)
@@ -449,6 +451,14 @@ def _shown(owner: Any, name: str, found: Any, texts: TextMethods) -> Any:
         return texts[found.__objclass__][found.__name__]
     return dict(found) if type(found) is MappingProxyType else found
 
+
+def is_of_metaclass(kind: type, name: str) -> bool:
+    """Return whether none of the class and its bases has this attribute, so that only its metaclass may have it."""
+    return not any(name in base.__dict__ for base in kind.__mro__)
+
+
+_OUT_OF_TABLES: Final = frozenset({CLASS_MARK, "_new_member_", "_member_type_", "_value_repr_", "_abc_impl"})
+"""What the table of a plan's class does not show: it would lead to classes and functions of Python's."""
 
 _FIELDS: Final = "__dataclass_fields__"
 _TABLES: Final = frozenset({"__annotations__", _FIELDS})
@@ -499,25 +509,33 @@ _GIVEN: Final = frozenset(
 """The code of functions that ``dataclass`` gives to each class; it writes the others itself."""
 
 
-def _shown_member(kind: type, name: str, value: Any, texts: TextMethods) -> Any:
-    """Return what the table of a class shows: the plan's own as it is, and Python's functions with their guards."""
+def _shown_member(name: str, value: Any, texts: TextMethods) -> Any:
+    """Return what the table of a class shows: the plan's own as it is, Python's functions with their guards, and copies
+    of Python's tables.
+    """
+    if type(value) is BuiltinFunctionType and value.__name__ == "__new__":
+        return _guard_method(value, "__new__", texts)
+    if type(value) in (dict, list, set) and is_reserved(name) and name != "__annotations__":
+        return type(value)(value)
     function = value.__func__ if name == "__new__" and type(value) is staticmethod else value
     if type(function) is not FunctionType or is_plan_function(function):
         return value
     if name in _WRAPPED:
         return _guard_method(function, name, texts)
-    return _unbound(function) if is_made(function) or not is_own_class(kind) else value
+    return _unbound(function)
 
 
-def _unbound(method: FunctionType) -> Callable[..., Any]:
-    """Return a method of the runtime that takes the plan's own objects alone: it would write to any class."""
-    if _UNBOUND in method.__dict__:  # the same at each reading, as in Python
-        return typing.cast(Callable[..., Any], method.__dict__[_UNBOUND])
+@cache
+def _unbound(method: FunctionType, kind: type | None = None) -> Callable[..., Any]:
+    """Return a method of Python's that takes the plan's own objects alone, or those of a ``kind`` as well: it would
+    read and write any object. It is the same at each reading, as in Python.
+    """
     first = method.__code__.co_varnames[0] if method.__code__.co_argcount else ""
 
     def unbound(*args: Any, **named: Any) -> Any:
         owner = args[0] if args else named.get(first)
-        if not is_plan_class(type(owner)) and (args or not first or first in named):
+        fits = is_plan_class(type(owner)) or (kind is not None and kind in type(owner).__mro__)
+        if not fits and (args or not first or first in named):
             raise TypeError(
                 f"{method.__name__} is for objects of the plan, not for {with_article(type(owner).__name__)}"
             )
@@ -525,12 +543,7 @@ def _unbound(method: FunctionType) -> Callable[..., Any]:
 
     unbound.__name__, unbound.__qualname__, unbound.__doc__ = method.__name__, method.__qualname__, method.__doc__
     unbound.__module__ = "builtins"
-    method.__dict__[_UNBOUND] = unbound
     return unbound
-
-
-_UNBOUND: Final = "_unbound_"
-"""The name under which a function keeps what plans get in its place. No plan can read or write it."""
 
 
 def _shown_bases(kinds: tuple[type, ...]) -> tuple[type, ...]:
@@ -694,6 +707,8 @@ def read_of_type(kind: type, name: str, texts: TextMethods) -> Any:
         found = getattr(kind, name)
         if name in _WRAPPED:
             return _guard_method(found, name, texts)
-        if type(found) in _C_METHODS or type(found) is FunctionType:
+        if type(found) is FunctionType:
+            return _unbound(found, kind)
+        if type(found) in _C_METHODS:
             return found
     raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'")
