@@ -16,7 +16,6 @@ import sys
 from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
@@ -573,12 +572,10 @@ class AsyncExitFunction:
         return await self._function(*error)
 
 
-_MAY_CATCH: Final = (
-    AsyncExitStack,
-    ExitStack,
-    contextlib._AsyncGeneratorContextManager,
-    contextlib._GeneratorContextManager,
-)
+GETS_END: set[type] = {contextlib._AsyncGeneratorContextManager, contextlib._GeneratorContextManager}
+"""The context managers that get what ends the plan as it is. Modules of the plan add theirs: stacks of guarded
+contexts, and what does not wait for its tasks then.
+"""
 
 
 class GuardedContext:
@@ -639,15 +636,14 @@ class GuardedContext:
 
     def _waiting(self, ends: PlanTermination | None) -> AssertionFailure:
         """Return the failed assertion that waits while the manager's code runs. Generators and stacks catch it."""
-        waits = type(ends) is AssertionFailure and not issubclass(type(self._manager), _MAY_CATCH)
+        waits = type(ends) is AssertionFailure and type(self._manager) not in GETS_END
         return cast(AssertionFailure, ends) if waits else _NOT_FAILED
 
     def _shown(
         self, ends: PlanTermination | None, kind: Any, error: BaseException | None, trace: Any
     ) -> tuple[Any, BaseException | None, Any]:
-        """Return what the manager gets: one that the plan wrote must not get what ends the plan."""
-        manager = type(self._manager)
-        if ends is None or not (is_plan_class(manager) or manager in (AsyncExitFunction, ExitFunction)):
+        """Return what the manager gets. Whatever the plan may have written must not get what ends the plan."""
+        if ends is None or type(self._manager) in GETS_END:
             return kind, error, trace
         shown = _as_assertion_error(ends).with_traceback(None) if type(ends) is AssertionFailure else RuntimeError()
         return type(shown), shown, None

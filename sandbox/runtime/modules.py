@@ -47,6 +47,7 @@ from codeplan.sandbox.runtime.classes import (
 from codeplan.sandbox.runtime.clocks import PlanClock, time_members, zoneinfo_members
 from codeplan.sandbox.runtime.copying import PARTIALS, Identities, copy_members
 from codeplan.sandbox.runtime.guards import (
+    GETS_END,
     ITEM_WRITERS,
     CurrentRun,
     SizeGuard,
@@ -159,6 +160,7 @@ class ModuleMaker:
         write = partial(self._write, self._errors)
         log = LogRuntime(self._clock, self._size_guard, write, self._getattr, self._functions["require_no_limit"])
         of_classes = class_members(self._functions["context"], self._functions["find_name"])
+        GETS_END.update(of_classes["contextlib"][name] for name in ("AsyncExitStack", "ExitStack"))  # type: ignore[misc]
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
             "ast": lambda: {
