@@ -377,6 +377,19 @@ PRINTED = {
         "print([type(n).__name__ for n in ast.walk(ast.parse('-1'))][-2:])",
         "7\na 0\nb 2\nName(id='x', ctx=Load())\n1 + y\n['USub', 'Constant']",
     ),
+    "nodes made with other names": (
+        "import ast\nclass S(str):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
+        "        return hash('id')\ndef tell(make, names):\n    try:\n        node = make(**names)\n"
+        "        print(ast.dump(node), type(node).__name__)\n    except TypeError as e:\n        print(e)\n"
+        "tell(ast.Name, {'id': 'a', 'lineno': 1})\ntell(ast.Name, {'_fields': ('__class__',)})\n"
+        "tell(ast.Name, {'__class__': ast.Call})\ntell(ast.Call, {'__dict__': {}})\n"
+        "tell(ast.Name, {S('__class__'): ast.Call})\ntell(ast.Add, {'id': 'a'})",
+        "Name(id='a') Name\nName.__init__ got an unexpected keyword argument '_fields'\n"
+        "Name.__init__ got an unexpected keyword argument '__class__'\n"
+        "Call.__init__ got an unexpected keyword argument '__dict__'\n"
+        "Name.__init__ got an unexpected keyword argument '__class__'\n"
+        "Add.__init__ got an unexpected keyword argument 'id'",
+    ),
     "inspect": (
         "import inspect\nclass A:\n    def __init__(self, a, *b, c=1, **d):\n        pass\n    def m(self, x=2):\n"
         "        'Text.'\ndef f(a, /, b=1, *, c):\n    yield\nasync def g():\n    pass\n"
