@@ -62,7 +62,8 @@ _DIGITS = len(str(sys.maxsize))
 _SHIFT_BITS = 70  # Python makes no integer with so many bits that their number has as many
 _NUMBER = re.compile(r"(\.?)(\d{5,})")
 _LARGE_OR_GIVEN = re.compile(r"\d{5}|\*")
-_CONVERSION = re.compile(r"%(\((?:[^()]|\([^()]*+\))*+\))?[-+ #0]*(\d+|\*)?(?:\.(\d+|\*)?)?[hlL]?(.)?", re.DOTALL)
+_CONVERSION = re.compile(r"[-+ #0]*+(\d++|\*)?+(?:\.(\d++|\*)?+)?+[hlL]?+(.)?+", re.DOTALL)
+_BRACKET = re.compile(r"[()]")
 _MAX_INT = 2**31 - 1
 _FLOAT_PRECISION = _MAX_INT - 1025
 _MAX_PRECISION: dict[str, int] = {**dict.fromkeys("diuxXo", _MAX_INT - 3), **dict.fromkeys("eEfFgG", _FLOAT_PRECISION)}
@@ -207,12 +208,37 @@ class SizeGuard:
         text = template if isinstance(template, str) else _latin(template)
         if _LARGE_OR_GIVEN.search(text):
             given = tuple.__iter__(values) if issubclass(type(values), tuple) else iter((values,))
-            for key, width, precision, kind in _CONVERSION.findall(text):
+            for key, width, precision, kind in _conversions(text):
                 self.check_width(abs(_number(width, given)))
                 digits = _number(precision, given)
                 value = next(given, None) if kind != "%" and not key else None
                 endless = type(value) is float and not math.isfinite(value)  # shown without digits
                 self.check_width(digits if digits <= _MAX_PRECISION.get(kind, 0) and not endless else 0)
+
+
+def _conversions(text: str) -> Iterator[tuple[bool, str, str, str]]:
+    """Yield, for each conversion of a template, whether it has a key, its width, its precision and its kind.
+
+    None follows a key without an end, at which Python raises an error.
+    """
+    at = text.find("%") + 1
+    while at:
+        has_key = text.startswith("(", at)
+        if has_key:
+            depth = 0
+            for bracket in _BRACKET.finditer(text, at):
+                depth += 1 if bracket[0] == "(" else -1
+                if not depth:
+                    at = bracket.end()
+                    break
+            else:
+                return
+        found = _CONVERSION.match(text, at)
+        if found is not None:  # always: it matches the empty text
+            width, precision, kind = found.groups("")
+            yield has_key, width, precision, kind
+            at = found.end()
+        at = text.find("%", at) + 1
 
 
 def _latin(template: bytes | bytearray) -> str:
