@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import abc
+import collections.abc
 import importlib
 import inspect
 import json
+import string
 import subprocess
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -685,3 +689,20 @@ def test_random_bytes_of_the_system_are_the_same_in_every_run() -> None:
     body = "import os\nprint(os.urandom(8), len(os.urandom(0)))"
     assert run(plan(body)).output == run(plan(body)).output != run(plan(body), settings=RunSettings(seed=1)).output
     assert message("import os\nos.urandom(-1)") == "ValueError negative argument not allowed"
+
+
+def test_marks_stay_on_what_is_the_plan_s() -> None:
+    ran = run(
+        plan(
+            "import abc, collections.abc, json, string, typing\nclass P(typing.Protocol):\n    x: int\nclass A:\n    x = 1\n"
+            "things = typing.Protocol, typing.SupportsInt, string.Template, json.dumps, collections.abc.Sized, abc.ABC\n"
+            "for mark in typing.final, abc.abstractmethod, typing.overload:\n    for thing in things:\n"
+            "        mark(thing)\nprint(typing.runtime_checkable(typing.Protocol) is typing.Protocol)\n"
+            "try:\n    isinstance(A(), P)\nexcept TypeError as e:\n    print('no')"
+        )
+    )
+    assert ran.error is None
+    assert ran.output == "True\nno\n"
+    for thing in (typing.Protocol, typing.SupportsInt, string.Template, json.dumps, collections.abc.Sized, abc.ABC):
+        assert not {"__final__", "__isabstractmethod__"} & vars(thing).keys()
+    assert not typing.Protocol._is_runtime_protocol
