@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import RUNTIME_BASES, mark_class
-from codeplan.sandbox.runtime.guards import set_name, show_as
+from codeplan.sandbox.runtime.guards import GETS_END, set_name, show_as
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.object_modules import is_coroutine_function
 from codeplan.sandbox.runtime.scheduling import (
@@ -1053,6 +1053,7 @@ for _own in (AwaitedCondition, AwaitedLifoQueue, AwaitedPriorityQueue):
     _own.__name__ = _own.__name__.removeprefix("Awaited")
 PoolFuture.__name__ = "Future"
 show_as("asyncio", Lock, *_MADE.values(), Timeout, Future, PlanTask, Gathering, SetFuture, EventLoop, Runner)
+GETS_END |= {TaskGroup, ThreadPoolExecutor}
 show_as("concurrent.futures", ThreadPoolExecutor, PoolResults, PoolFuture)
 for _kind, _name in ((ContextToken, "Token"), (PlanContext, "Context")):
     _kind.__module__, _kind.__name__, _kind.__qualname__ = "contextvars", _name, _name

@@ -16,7 +16,6 @@ import sys
 from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
@@ -63,7 +62,8 @@ _DIGITS = len(str(sys.maxsize))
 _SHIFT_BITS = 70  # Python makes no integer with so many bits that their number has as many
 _NUMBER = re.compile(r"(\.?)(\d{5,})")
 _LARGE_OR_GIVEN = re.compile(r"\d{5}|\*")
-_CONVERSION = re.compile(r"%(\((?:[^()]|\([^()]*+\))*+\))?[-+ #0]*(\d+|\*)?(?:\.(\d+|\*)?)?[hlL]?(.)?", re.DOTALL)
+_CONVERSION = re.compile(r"[-+ #0]*+(\d++|\*)?+(?:\.(\d++|\*)?+)?+[hlL]?+(.)?+", re.DOTALL)
+_BRACKET = re.compile(r"[()]")
 _MAX_INT = 2**31 - 1
 _FLOAT_PRECISION = _MAX_INT - 1025
 _MAX_PRECISION: dict[str, int] = {**dict.fromkeys("diuxXo", _MAX_INT - 3), **dict.fromkeys("eEfFgG", _FLOAT_PRECISION)}
@@ -208,12 +208,37 @@ class SizeGuard:
         text = template if isinstance(template, str) else _latin(template)
         if _LARGE_OR_GIVEN.search(text):
             given = tuple.__iter__(values) if issubclass(type(values), tuple) else iter((values,))
-            for key, width, precision, kind in _CONVERSION.findall(text):
+            for key, width, precision, kind in _conversions(text):
                 self.check_width(abs(_number(width, given)))
                 digits = _number(precision, given)
                 value = next(given, None) if kind != "%" and not key else None
                 endless = type(value) is float and not math.isfinite(value)  # shown without digits
                 self.check_width(digits if digits <= _MAX_PRECISION.get(kind, 0) and not endless else 0)
+
+
+def _conversions(text: str) -> Iterator[tuple[bool, str, str, str]]:
+    """Yield, for each conversion of a template, whether it has a key, its width, its precision and its kind.
+
+    None follows a key without an end, at which Python raises an error.
+    """
+    at = text.find("%") + 1
+    while at:
+        has_key = text.startswith("(", at)
+        if has_key:
+            depth = 0
+            for bracket in _BRACKET.finditer(text, at):
+                depth += 1 if bracket[0] == "(" else -1
+                if not depth:
+                    at = bracket.end()
+                    break
+            else:
+                return
+        found = _CONVERSION.match(text, at)
+        if found is not None:  # always: it matches the empty text
+            width, precision, kind = found.groups("")
+            yield has_key, width, precision, kind
+            at = found.end()
+        at = text.find("%", at) + 1
 
 
 def _latin(template: bytes | bytearray) -> str:
@@ -573,12 +598,10 @@ class AsyncExitFunction:
         return await self._function(*error)
 
 
-_MAY_CATCH: Final = (
-    AsyncExitStack,
-    ExitStack,
-    contextlib._AsyncGeneratorContextManager,
-    contextlib._GeneratorContextManager,
-)
+GETS_END: set[type] = {contextlib._AsyncGeneratorContextManager, contextlib._GeneratorContextManager}
+"""The context managers that get what ends the plan as it is. Modules of the plan add theirs: stacks of guarded
+contexts, and what does not wait for its tasks then.
+"""
 
 
 class GuardedContext:
@@ -639,15 +662,14 @@ class GuardedContext:
 
     def _waiting(self, ends: PlanTermination | None) -> AssertionFailure:
         """Return the failed assertion that waits while the manager's code runs. Generators and stacks catch it."""
-        waits = type(ends) is AssertionFailure and not issubclass(type(self._manager), _MAY_CATCH)
+        waits = type(ends) is AssertionFailure and type(self._manager) not in GETS_END
         return cast(AssertionFailure, ends) if waits else _NOT_FAILED
 
     def _shown(
         self, ends: PlanTermination | None, kind: Any, error: BaseException | None, trace: Any
     ) -> tuple[Any, BaseException | None, Any]:
-        """Return what the manager gets: one that the plan wrote must not get what ends the plan."""
-        manager = type(self._manager)
-        if ends is None or not (is_plan_class(manager) or manager in (AsyncExitFunction, ExitFunction)):
+        """Return what the manager gets. Whatever the plan may have written must not get what ends the plan."""
+        if ends is None or type(self._manager) in GETS_END:
             return kind, error, trace
         shown = _as_assertion_error(ends).with_traceback(None) if type(ends) is AssertionFailure else RuntimeError()
         return type(shown), shown, None

@@ -470,6 +470,91 @@ for f in (lambda: A(), lambda: A(1).m(), lambda: A(1).m(1, 2), lambda: A(1).noth
 
 
 LIBRARY = _programs(r"""
+## marks of abc and typing
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from typing import Protocol, final, overload, runtime_checkable
+
+def noted(f):
+    @wraps(f)
+    def inner(*a):
+        return f(*a)
+    return inner
+
+class Base(ABC):
+    @abstractmethod
+    def plain(self): ...
+    @abstractmethod
+    @contextmanager
+    def opened(self):
+        yield
+    @property
+    @abstractmethod
+    def size(self): ...
+    @staticmethod
+    @abstractmethod
+    def made(): ...
+    @abstractmethod
+    @lru_cache
+    def kept(self): ...
+    @abstractmethod
+    @noted
+    def noting(self): ...
+    @abstractmethod
+    @wraps(len)
+    def measured(self): ...
+
+class Part(Base):
+    def plain(self): return 1
+
+for kind in (Base, Part):
+    try:
+        kind()
+    except TypeError as e:
+        print(e)
+for wrong in (len, 1, 'a', None, int, [], property(len)):
+    try:
+        print(abstractmethod(wrong))
+    except (AttributeError, TypeError) as e:
+        print(type(e).__name__, e)
+print(final(1), final(len), final(int))
+
+@final
+class Last:
+    @final
+    def f(self): return 2
+    @final
+    @staticmethod
+    def g(): return 3
+
+print(Last().f(), Last.g(), '__final__' in vars(Last))
+
+@overload
+def twice(x: int) -> int: ...
+@overload
+def twice(x: str) -> str: ...
+def twice(x):
+    return x * 2
+
+print(twice(2), twice('a'))
+
+@runtime_checkable
+class Sized2(Protocol):
+    def size(self): ...
+
+class Unchecked(Protocol):
+    def size(self): ...
+
+class A:
+    def size(self): return 1
+
+print(isinstance(A(), Sized2), isinstance(1, Sized2))
+for of in (lambda: isinstance(A(), Unchecked), lambda: runtime_checkable(A), lambda: runtime_checkable(1)):
+    try:
+        print(of())
+    except TypeError as e:
+        print(e)
 ## what an alias has of its class
 import typing
 T = typing.TypeVar('T')

@@ -6,9 +6,10 @@ import ast
 import sys
 
 import pytest
-from support.guarded_plans import accepted, message, plan, run
+from support.guarded_plans import STARTED, InProcessHost, accepted, message, plan, run
 
 from codeplan.sandbox.language.compilation import RejectedPlanError, compile_plan
+from codeplan.sandbox.runtime.guards import CurrentRun, GuardedContext, PlanStopper
 from codeplan.sandbox.runtime.namespace import literal_eval
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
@@ -221,6 +222,45 @@ def test_an_assertion_can_be_caught_beyond_code_that_it_passes(name: str) -> Non
     assert ran.host.calls == []
 
 
+class OfNobody:
+    """A class with an exit that no plan has marked, and that is none of the runtime's."""
+
+    got: tuple[object, ...] = ()
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> bool:
+        self.got = error
+        return True
+
+    async def __aenter__(self) -> None: ...
+
+    async def __aexit__(self, *error: object) -> bool:
+        return self.__exit__(*error)
+
+
+@pytest.mark.parametrize("ends", [AssertionFailure("no"), ReplanRequested("why"), LimitExceeded("turns", 2, 1)])
+def test_an_exit_that_is_not_known_gets_nothing_that_ends_the_plan(ends: PlanTermination) -> None:
+    current = CurrentRun()
+    current.begin(InProcessHost(), STARTED)
+    manager, awaited = OfNobody(), OfNobody()
+
+    async def wait() -> None:
+        async with GuardedContext(PlanStopper(current), awaited):
+            raise ends
+
+    with pytest.raises(PlanTermination) as raised, GuardedContext(PlanStopper(current), manager):
+        raise ends
+    assert raised.value is ends
+    with pytest.raises(PlanTermination) as raised:
+        wait().send(None)
+    assert raised.value is ends
+    for kind, error, trace in (manager.got, awaited.got):
+        assert kind is type(error) is (AssertionError if type(ends) is AssertionFailure else RuntimeError)
+        assert trace is error.__traceback__ is None
+        assert current.host.failure is ends
+
+
 EDGES = {
     "an assertion": ("assert False, 'no'", AssertionFailure),
     "an assertion with a message to be made": ("assert False, f'{n}'", AssertionFailure),
@@ -374,6 +414,9 @@ BOMBS = {
     "percent and star": "n = 10 ** 10\nx = '%*d' % (n, 1)",
     "percent and star, to the left": "n = -(10 ** 9)\nx = '%*d' % (n, 1)",
     "percent and a name": "x = '%(a(b))99999999d' % {'a(b)': 1}",
+    "percent and a name with brackets in brackets": "x = '%(a((b)))99999999d' % {'a((b))': 1}",
+    "percent and a name with many brackets": "k = '(' * 999 + ')' * 999\nx = f'%({k})99999999d' % {k: 1}",
+    "percent in bytes and a name with a percent": "x = b'%(%((1)))99999999d' % {b'%((1))': 1}",
     "percent in a variable": "t = '%9999999999d'\nx = t % (1,)",
     "ljust": "x = 'a'.ljust(10 ** 10)",
     "zfill unbound": "x = str.zfill('a', 10 ** 10)",

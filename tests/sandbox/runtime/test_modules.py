@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import abc
+import collections.abc
 import importlib
 import inspect
 import json
+import string
 import subprocess
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -377,6 +381,19 @@ PRINTED = {
         "print([type(n).__name__ for n in ast.walk(ast.parse('-1'))][-2:])",
         "7\na 0\nb 2\nName(id='x', ctx=Load())\n1 + y\n['USub', 'Constant']",
     ),
+    "nodes made with other names": (
+        "import ast\nclass S(str):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
+        "        return hash('id')\ndef tell(make, names):\n    try:\n        node = make(**names)\n"
+        "        print(ast.dump(node), type(node).__name__)\n    except TypeError as e:\n        print(e)\n"
+        "tell(ast.Name, {'id': 'a', 'lineno': 1})\ntell(ast.Name, {'_fields': ('__class__',)})\n"
+        "tell(ast.Name, {'__class__': ast.Call})\ntell(ast.Call, {'__dict__': {}})\n"
+        "tell(ast.Name, {S('__class__'): ast.Call})\ntell(ast.Add, {'id': 'a'})",
+        "Name(id='a') Name\nName.__init__ got an unexpected keyword argument '_fields'\n"
+        "Name.__init__ got an unexpected keyword argument '__class__'\n"
+        "Call.__init__ got an unexpected keyword argument '__dict__'\n"
+        "Name.__init__ got an unexpected keyword argument '__class__'\n"
+        "Add.__init__ got an unexpected keyword argument 'id'",
+    ),
     "inspect": (
         "import inspect\nclass A:\n    def __init__(self, a, *b, c=1, **d):\n        pass\n    def m(self, x=2):\n"
         "        'Text.'\ndef f(a, /, b=1, *, c):\n    yield\nasync def g():\n    pass\n"
@@ -672,3 +689,20 @@ def test_random_bytes_of_the_system_are_the_same_in_every_run() -> None:
     body = "import os\nprint(os.urandom(8), len(os.urandom(0)))"
     assert run(plan(body)).output == run(plan(body)).output != run(plan(body), settings=RunSettings(seed=1)).output
     assert message("import os\nos.urandom(-1)") == "ValueError negative argument not allowed"
+
+
+def test_marks_stay_on_what_is_the_plan_s() -> None:
+    ran = run(
+        plan(
+            "import abc, collections.abc, json, string, typing\nclass P(typing.Protocol):\n    x: int\nclass A:\n    x = 1\n"
+            "things = typing.Protocol, typing.SupportsInt, string.Template, json.dumps, collections.abc.Sized, abc.ABC\n"
+            "for mark in typing.final, abc.abstractmethod, typing.overload:\n    for thing in things:\n"
+            "        mark(thing)\nprint(typing.runtime_checkable(typing.Protocol) is typing.Protocol)\n"
+            "try:\n    isinstance(A(), P)\nexcept TypeError as e:\n    print('no')"
+        )
+    )
+    assert ran.error is None
+    assert ran.output == "True\nno\n"
+    for thing in (typing.Protocol, typing.SupportsInt, string.Template, json.dumps, collections.abc.Sized, abc.ABC):
+        assert not {"__final__", "__isabstractmethod__"} & vars(thing).keys()
+    assert not typing.Protocol._is_runtime_protocol
