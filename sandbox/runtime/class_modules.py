@@ -19,7 +19,8 @@ import types
 import typing
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, Final, TypeAlias
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import (
@@ -27,6 +28,7 @@ from codeplan.sandbox.runtime.classes import (
     METACLASSES,
     RUNTIME_BASES,
     VISIBLE_TYPES,
+    WRITERS,
     PlanType,
     ignore_mark_in_protocols,
     is_class,
@@ -36,6 +38,7 @@ from codeplan.sandbox.runtime.classes import (
     is_plan_function,
     mark_class,
     require_definable,
+    writable_owner,
 )
 from codeplan.sandbox.runtime.guards import AsyncExitFunction, ExitFunction, set_name, show_as
 from codeplan.sandbox.runtime.module_names import split_names
@@ -109,7 +112,7 @@ def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, di
     """
     ignore_mark_in_protocols()
     return {
-        "abc": dict(METACLASSES),
+        "abc": {**METACLASSES, "abstractmethod": set_name("abstractmethod", _abstractmethod)},
         "contextlib": {
             "AsyncExitStack": _async_exit_stack(guard),
             "ContextDecorator": _context_decorator(guard),
@@ -128,6 +131,9 @@ def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, di
             "NamedTuple": NAMED_TUPLE,
             "get_origin": set_name("get_origin", _get_origin),
             "get_type_hints": _type_hints_reader(find_name),
+            "overload": set_name("overload", _overload),
+            "runtime_checkable": set_name("runtime_checkable", _runtime_checkable),
+            **{name: _marking(name, getattr(typing, name)) for name in ("final", "override") if hasattr(typing, name)},
         },
     }
 
@@ -437,3 +443,56 @@ def _convert(value: Any, combine: Combine) -> Any:
     if kind is dict:
         return {_convert(k, combine): _convert(v, combine) for k, v in value.items()}
     return value
+
+
+_MAX_WRAPPERS: Final = 100
+"""How many wrappers a function of the plan may have, such as those of ``contextmanager``, to be marked at the top."""
+
+_NOTHING: Final = object()
+_REFUSING: Final = (BuiltinFunctionType, property)
+"""Types whose objects Python itself does not mark, besides those that ``writable_owner`` knows."""
+
+
+def _abstractmethod(funcobj: Any) -> Any:
+    """``abc.abstractmethod``, which marks the plan's own alone: Python's would write to any function."""
+    return abc.abstractmethod(funcobj) if _is_markable(funcobj) else funcobj
+
+
+def _marking(name: str, mark: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return set_name(name, lambda f, /: mark(f) if _is_markable(f) else f)
+
+
+def _overload(func: Any) -> Any:
+    """``typing.overload``; nobody keeps the function."""
+    dummy: Any = typing._overload_dummy  # type: ignore[attr-defined]
+    return dummy
+
+
+def _runtime_checkable(cls: Any) -> Any:
+    """``typing.runtime_checkable``. Protocols of the library stay as they are."""
+    if is_class(cls) and not is_own_class(cls) and getattr(cls, "_is_protocol", False):
+        return cls
+    return typing.runtime_checkable(cls)
+
+
+def _is_markable(value: Any) -> bool:
+    """Return whether a value is the plan's, or made for a function of the plan, or Python itself refuses to mark it."""
+    for _ in range(_MAX_WRAPPERS):
+        if _is_own_or_refuses(value):
+            return True
+        if type(value) in (classmethod, staticmethod):
+            value = value.__func__
+        elif type(value) in (FunctionType, functools._lru_cache_wrapper):
+            value = value.__dict__.get("__wrapped__", _NOTHING)
+        else:
+            break
+    return False
+
+
+def _is_own_or_refuses(value: Any) -> bool:
+    if type(value) in WRITERS or value is _NOTHING:
+        return False
+    try:
+        return type(value) in _REFUSING or writable_owner(value) is value
+    except AttributeError:
+        return False

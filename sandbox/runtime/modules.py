@@ -32,7 +32,6 @@ from functools import partial
 from typing import Any, NoReturn
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, list_names
-from codeplan.sandbox.runtime.class_marks import mark_members
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import (
     MEMBER_TYPES,
@@ -161,8 +160,6 @@ class ModuleMaker:
         write = partial(self._write, self._errors)
         log = LogRuntime(self._clock, self._size_guard, write, self._getattr, self._functions["require_no_limit"])
         of_classes = class_members(self._functions["context"], self._functions["find_name"])
-        for name, members in mark_members().items():
-            of_classes[name] |= members
         GETS_END.update(of_classes["contextlib"][name] for name in ("AsyncExitStack", "ExitStack"))  # type: ignore[misc]
         replaced: dict[str, Callable[[], Members]] = {
             **{name: partial(dict, members) for name, members in of_classes.items()},
