@@ -337,7 +337,7 @@ ALLOWED_ATTRIBUTES: dict[type, frozenset[str]] = {
     range: frozenset({"start", "stop", "step", "count", "index"}),
     slice: frozenset({"start", "stop", "step", "indices"}),
     ExitStack: frozenset({"callback", "close", "enter_context", "pop_all", "push"}),
-    Field: split_names("compare default default_factory hash init kw_only metadata name repr type"),
+    Field: split_names("compare default default_factory hash init kw_only name repr type"),
     property: frozenset({"deleter", "getter", "setter"}),
     GeneratorType: frozenset({"close", "send", "throw"}),
     CoroutineType: frozenset({"__await__", "close"}),
@@ -513,7 +513,10 @@ def _module_member(module: ModuleFacade, name: str) -> object:
     return value
 
 
-READERS: Final[dict[type, Callable[[Any, str], Any]]] = {ShownType: ShownType.read}
+READERS: Final[dict[type, Callable[[Any, str], Any]]] = {
+    ShownType: ShownType.read,
+    Field: lambda field, name: MappingProxyType(dict(field.metadata)) if name == "metadata" else None,
+}
 """What a plan gets in place of an attribute, by the owner's type; None leaves it to the other rules."""
 
 

@@ -97,6 +97,25 @@ class _NamedTupleMaker:
         return repr(typing.NamedTuple)
 
 
+def _mark_own_results() -> None:
+    """Let a call of an alias, such as ``K[int]()``, note its alias at objects of the plan alone."""
+    alias: Any = typing._BaseGenericAlias  # type: ignore[attr-defined]
+    refuse = alias.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._inst:
+            return refuse(self, *args, **kwargs)
+        result = self.__origin__(*args, **kwargs)
+        if is_plan_class(type(result)):
+            with contextlib.suppress(AttributeError):
+                result.__orig_class__ = self
+        return result
+
+    alias.__call__ = call
+
+
+_mark_own_results()
+
 NAMED_TUPLE = _NamedTupleMaker()
 RUNTIME_BASES.add(NAMED_TUPLE)
 

@@ -16,7 +16,7 @@ from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from functools import cache, partial
+from functools import cache, partial, wraps
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -222,22 +222,55 @@ _KNOWN_MODULES: Final = sys.stdlib_module_names | {"codeplan"}
 
 
 class PlanEnumType(enum.EnumType):
-    """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only."""
+    """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only.
+
+    Python writes to what the ``__new__`` of an Enum returns, and calls its ``__init__``: only a new member may be.
+    """
+
+    def __new__(metacls, cls: str, bases: tuple[type, ...], classdict: Any, **options: Any) -> Any:
+        for kind in (above for base in bases for above in base.__mro__):
+            if is_own_class(kind) and is_plan_function(_without_static(kind.__dict__.get("__new__"))):
+                raise TypeError(f"an Enum cannot derive from {kind.__name__}, which has a __new__ of its own")
+        given = _without_static(classdict.get("__new__"))
+        if is_plan_function(given):
+            dict.__setitem__(classdict, "__new__", _new_member_maker(given))
+        return super().__new__(metacls, cls, bases, classdict, **options)
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
-        if cls.__members__ or not (len(args) > 1 or "names" in named):
-            return super().__call__(*args, **named)
-        if "type" in named and not _is_allowed_base(named["type"]):
+        if named.get("type") is not None and not _is_allowed_base(named["type"]):
             raise TypeError("an Enum cannot mix in this type")
+        if cls.__members__ or not (len(args) > 1 or "names" in named):
+            return _marked_enum(super().__call__(*args, **named))
         if len(args) > 1:
             args = (args[0], _checked_members(args[1]), *args[2:])
         else:
             named["names"] = _checked_members(named["names"])
-        made = super().__call__(*args, **named)
-        if type(made) is PlanEnumType and not is_plan_class(made):
-            type.__setattr__(made, CLASS_MARK, True)
-            made.__module__ = PLAN_MODULE
+        return _marked_enum(super().__call__(*args, **named))
+
+
+def _marked_enum(made: Any) -> Any:
+    """Return what a call of an Enum made; a new class belongs to the plan."""
+    if type(made) is PlanEnumType and not is_plan_class(made):
+        type.__setattr__(made, CLASS_MARK, True)
+        made.__module__ = PLAN_MODULE
+    return made
+
+
+def _without_static(function: Any) -> Any:
+    return function.__func__ if type(function) is staticmethod else function
+
+
+def _new_member_maker(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the ``__new__`` that a plan wrote for its Enum, which returns nothing but new members."""
+
+    @wraps(function)
+    def new(cls: Any, *args: Any, **named: Any) -> Any:
+        made = function(cls, *args, **named)
+        if type(made) is not cls:
+            raise TypeError(f"__new__ of an Enum returns a new member of {cls.__name__}, not {type(made).__name__}")
         return made
+
+    return new
 
 
 PlanEnumType.__name__ = PlanEnumType.__qualname__ = "EnumType"
@@ -270,7 +303,17 @@ def require_definable(name: Any) -> None:
 
 
 def _plan_enum(base: type) -> Any:
-    made: Any = PlanEnumType(base.__name__, (base,), PlanEnumType.__prepare__(base.__name__, (base,)))
+    space: Any = PlanEnumType.__prepare__(base.__name__, (base,))
+    if issubclass(base, enum.Flag):
+
+        def missing(cls: Any, value: object) -> Any:
+            """Make the member for several flags, by a ``__new__`` of Python's alone."""
+            if is_plan_function(cls._member_type_.__new__):
+                raise TypeError(f"the members of {cls.__name__} cannot be made by a __new__ of the plan's")
+            return base._missing_.__func__(cls, value)  # type: ignore[attr-defined]
+
+        space["_missing_"] = classmethod(missing)
+    made: Any = PlanEnumType(base.__name__, (base,), space)
     made.__module__ = "enum"
     return made
 

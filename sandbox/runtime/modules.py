@@ -24,6 +24,7 @@ import pprint
 import random
 import re
 import shlex
+import statistics
 import sys
 import types
 import uuid
@@ -542,6 +543,18 @@ def make_named_tuple(
     return mark_class(make(typename, names, rename=bool(rename), defaults=defaults, module="__main__"))
 
 
+def _copy_user_class(self: Any) -> Any:
+    """``copy.copy`` of a UserDict or a UserList, by its real class and table: an object may name others as its own."""
+    made = object.__new__(type(self))
+    table, own = object.__getattribute__(made, "__dict__"), object.__getattribute__(self, "__dict__")
+    table |= own
+    table["data"] = own["data"].copy() if type(self).__mro__.count(collections.UserDict) else own["data"][:]
+    return made
+
+
+for _kind in (collections.UserDict, collections.UserList):
+    _kind.__copy__ = _copy_user_class  # type: ignore[method-assign]
+
 USER_CLASSES: Members = {
     kind.__name__: mark_class(type(kind.__name__, (kind,), {}), shared=True)
     for kind in (collections.UserDict, collections.UserList)
@@ -854,8 +867,23 @@ def _re_members() -> Members:
     return members
 
 
+def _refuse_metaclasses() -> None:
+    """Let ``statistics`` call no class of classes, which would make the real class of what a plan gives it."""
+    coerce: Callable[[Any, Any], Any] = statistics._coerce  # type: ignore[attr-defined]
+
+    def coerced(T: Any, S: Any) -> Any:
+        if issubclass(S, type):
+            raise TypeError(f"can't convert type '{S.__name__}' to numerator/denominator")
+        return coerce(T, S)
+
+    statistics._coerce = coerced  # type: ignore[attr-defined]
+
+
+_refuse_metaclasses()
+
+
 def _flags(flags: Any) -> Any:
-    return flags & _ALLOWED_FLAGS if isinstance(flags, int) else flags
+    return int.__and__(flags, _ALLOWED_FLAGS) if issubclass(type(flags), int) else flags
 
 
 class JSONEncoder:

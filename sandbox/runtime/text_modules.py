@@ -396,9 +396,9 @@ _KINDS: Any = (configparser.ConfigParser, configparser.RawConfigParser)
 
 def _own(parser: Any) -> configparser.RawConfigParser:
     """Return Python's own parser that a plan's holds. A plan may have put any object there, to have it written to."""
-    if type(parser._own) not in _KINDS:
+    own: configparser.RawConfigParser = parser._own  # once: a second reading may give another
+    if type(own) not in _KINDS:
         raise TypeError("a ConfigParser is needed here")
-    own: configparser.RawConfigParser = parser._own
     return own
 
 
