@@ -80,7 +80,7 @@ def is_readable(attribute: str) -> bool:
     return attribute not in FRAME_ATTRIBUTES and attribute != _ABC_STATE
 
 
-_WRITABLE_DUNDERS = split_names("__doc__ __name__ __qualname__ __wrapped__")
+_WRITABLE_DUNDERS = split_names("__doc__ __name__ __qualname__ __wrapped__ _value_")
 
 
 def is_writable(attribute: str) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from support.plan_server import plan_runner
 
 from codeplan.mcp_server.plan_runner import RunControl
-from codeplan.recording import trace
+from codeplan.recording import event_log
 
 ALONE = RunControl()
 HEAD = "def solution(agent, start_from=1):\n"
@@ -147,7 +147,7 @@ def test_a_full_trace_ends_a_run_before_the_call_that_it_could_not_hold(tmp_path
     plan = f"def solution(agent, start_from=1):\n    if start_from <= 1:\n{steps}        assert True\n"
     with plan_runner(tmp_path / "runs", letters) as runner:
         with monkeypatch.context() as patch:
-            patch.setattr(trace, "_MAX_FILLED_BYTES", trace._ROOM_FOR_CALL + 500_000)
+            patch.setattr(event_log, "_MAX_FILLED_BYTES", event_log._ROOM_FOR_CALL + 500_000)
             full = runner.run(plan, "", ALONE)
         assert (full.ended, full.calls, letters._sent) == ("budget", 2, ["a", "b"])
         rest = runner.resume(full.run, plan.replace("'abcd'", "'cd'"), ALONE)

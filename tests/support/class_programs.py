@@ -1762,6 +1762,26 @@ c, d = copy.copy(r), copy.deepcopy([r])[0]
 print(F.__init__ is F.__init__, F.__eq__(f, F(1)), F.__init__ in {F.__dict__['__init__']})
 print(c is r, c.random() == r.random() == d.random(), copy.deepcopy([int | str]), marks(cls=F.__class__('K', (), {})).__name__, hashlib.blake2b.MAX_DIGEST_SIZE, hashlib.blake2s().SALT_SIZE)
 print(csv.reader([], quotechar=None).dialect.quoting, csv.reader([], 'excel-tab').dialect.delimiter, csv.writer(io.StringIO(), dialect='unix').dialect.lineterminator)
+## members that an Enum's own __new__ makes, and other enums by calls
+import enum
+class Planet(enum.Enum):
+    def __new__(cls, mass, radius):
+        made = object.__new__(cls)
+        made._value_, made.radius = mass, radius
+        return made
+    EARTH = (1, 2)
+    MARS = (3, 4)
+class Language(str, enum.Enum):
+    def __new__(cls, value, label):
+        made = str.__new__(cls, value)
+        made._value_, made.label = value, label
+        return made
+    PY = 'py', 'Python'
+class Right(enum.Flag):
+    R = enum.auto()
+    W = enum.auto()
+print(Planet.EARTH.radius, Planet(3), Language('py').label, Language.PY == 'py', Right(3), ~Right.R, Right.R | Right.W)
+print(list(enum.Enum('E', 'A B')), enum.IntEnum('N', ['x']).x, enum.Enum('S', {'a': 'b'}, type=str).a)
 ## errors and members of Python's own types
 import datetime, decimal
 from collections import defaultdict, deque, namedtuple
