@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import datetime
 import decimal
+import inspect
 import operator
 import pathlib
 import random
@@ -359,6 +360,13 @@ class Identities:
         if kind in ALIASES:
             names = ("__origin__", "__args__", "__metadata__")
             return tuple(self._stable(getattr(value, name, None)) for name in names)
+        if kind is inspect.Parameter:
+            return tuple(map(self._stable, (value.name, value.kind, value.annotation, value.default)))
+        if kind is inspect.Signature:
+            named = [p for p in value.parameters.values() if p.kind is p.KEYWORD_ONLY]  # whose order does not matter
+            placed = [p for p in value.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+            parts = tuple(map(self._stable, placed)), frozenset(map(self._stable, named))
+            return (*parts, self._stable(value.return_annotation))
         by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
 
