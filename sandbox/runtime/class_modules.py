@@ -40,7 +40,7 @@ from codeplan.sandbox.runtime.classes import (
     require_definable,
     writable_owner,
 )
-from codeplan.sandbox.runtime.guards import AsyncExitFunction, ExitFunction, set_name, show_as
+from codeplan.sandbox.runtime.guards import GETS_END, AsyncExitFunction, ExitFunction, set_name, show_as
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
@@ -130,11 +130,13 @@ def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, di
     ``find_name`` looks a name of the plan up.
     """
     ignore_mark_in_protocols()
+    decorator = _context_decorator(guard)
     return {
         "abc": {**METACLASSES, "abstractmethod": set_name("abstractmethod", _abstractmethod)},
         "contextlib": {
+            **_context_makers(guard, decorator),
             "AsyncExitStack": _async_exit_stack(guard),
-            "ContextDecorator": _context_decorator(guard),
+            "ContextDecorator": decorator,
             "ExitStack": _exit_stack(guard),
         },
         "dataclasses": {
@@ -172,6 +174,55 @@ def _context_decorator(guard: Guard) -> type:
     show_as("contextlib", ContextDecorator)
     RUNTIME_BASES.add(ContextDecorator)
     return ContextDecorator
+
+
+def _context_makers(guard: Guard, decorator: Any) -> dict[str, object]:
+    """Return ``contextmanager`` and ``asynccontextmanager``, whose managers guard what they decorate.
+
+    ``decorator`` is ``ContextDecorator`` as plans see it: its ``__call__`` stands before that of Python's own.
+    """
+
+    class _GeneratorContextManager(contextlib._GeneratorContextManager[Any], decorator):  # type: ignore[misc]
+        """Helper for @contextmanager decorator."""
+
+        def __init__(self, func: Any, args: Any, kwds: Any) -> None:
+            super().__init__(func, args, kwds)
+            if type(self.gen) is not types.GeneratorType:
+                raise TypeError(f"'{type(self.gen).__name__}' object is not an iterator")
+
+    class _AsyncGeneratorContextManager(contextlib._AsyncGeneratorContextManager[Any]):
+        """Helper for @asynccontextmanager decorator."""
+
+        def __init__(self, func: Any, args: Any, kwds: Any) -> None:
+            super().__init__(func, args, kwds)
+            if type(self.gen) is not types.AsyncGeneratorType:
+                raise TypeError(f"'{type(self.gen).__name__}' object is not an async iterator")
+
+        def __call__(self, func: Any) -> Any:
+            @functools.wraps(func)
+            async def inner(*args: Any, **named: Any) -> Any:
+                async with guard(self._recreate_cm()):
+                    return await func(*args, **named)
+
+            return inner
+
+    def contextmanager(func: Any) -> Any:
+        @functools.wraps(func)
+        def helper(*args: Any, **kwds: Any) -> Any:
+            return _GeneratorContextManager(func, args, kwds)
+
+        return helper
+
+    def asynccontextmanager(func: Any) -> Any:
+        @functools.wraps(func)
+        def helper(*args: Any, **kwds: Any) -> Any:
+            return _AsyncGeneratorContextManager(func, args, kwds)
+
+        return helper
+
+    show_as("contextlib", _GeneratorContextManager, _AsyncGeneratorContextManager)
+    GETS_END.update((_GeneratorContextManager, _AsyncGeneratorContextManager))
+    return {make.__name__: set_name(make.__name__, make) for make in (contextmanager, asynccontextmanager)}
 
 
 def _exit_stack(guard: Guard) -> type:

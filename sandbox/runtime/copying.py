@@ -10,6 +10,7 @@ import copy
 import dataclasses
 import datetime
 import decimal
+import inspect
 import operator
 import pathlib
 import random
@@ -31,7 +32,7 @@ from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacade
 from codeplan.sandbox.runtime.classes import ShownType, is_plan_class
-from codeplan.sandbox.runtime.guards import CurrentRun, set_name
+from codeplan.sandbox.runtime.guards import GETS_END, CurrentRun, set_name
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.sandbox.runtime.text_modules import ConfigParser, SectionProxy
 from codeplan.untrusted.values import NotKnownType
@@ -142,10 +143,15 @@ def _same(part: Any) -> Any:
 
 
 class _DeepCopy:
-    """One call of ``deepcopy``; ``memo`` has the copies by the identity of what they copy."""
+    """One call of ``deepcopy``; ``memo`` has the copies by the identity of what they copy.
 
-    def __init__(self, identities: Identities, memo: dict[Any, Any]) -> None:
-        self._number, self._memo = identities.number, memo
+    The plan has it: it is for what the plan can reach. ``made`` has the copies that this call made, also of what
+    objects of the library hold.
+    """
+
+    def __init__(self, identities: Identities, memo: dict[Any, Any], made: dict[int, Any] | None = None) -> None:
+        self._identities, self._number, self._memo = identities, identities.number, memo
+        self._made = {} if made is None else made
 
     def of(self, value: Any) -> Any:
         """Return the copy of a value."""
@@ -155,6 +161,8 @@ class _DeepCopy:
         key = self._number(value)
         if key in self._memo:
             return self._memo[key]
+        if key in self._made:
+            return self._note(key, self._made[key])
         if kind is types.MethodType and is_plan_class(type(value.__self__)):
             made: Any = types.MethodType(value.__func__, self.of(value.__self__))
         elif kind is tuple:
@@ -170,7 +178,15 @@ class _DeepCopy:
             if hook is None:
                 return self._mutable(value, key)
             made = hook(value, self._memo)
-        return self._memo.setdefault(key, made)
+        return self._note(key, self._memo.get(key, made))
+
+    def _note(self, key: int, made: Any) -> Any:
+        self._made[key] = self._memo[key] = made
+        return made
+
+    def _hidden(self, part: Any) -> Any:
+        """Return the copy of what an object of the library holds, by no memo of the plan."""
+        return _DeepCopy(self._identities, {}, self._made).of(part)
 
     def _tuple(self, value: tuple[Any, ...], key: int) -> Any:
         parts = [self.of(part) for part in value]
@@ -182,15 +198,17 @@ class _DeepCopy:
         kind = type(value)
         if kind is Element:
             return self._element(value, key)
-        made: Any = self._empty(kind, value)
-        self._memo[key] = made
+        if kind in GETS_END:
+            raise TypeError(f"cannot pickle '{type(getattr(value, 'gen', value)).__name__}' object")
+        made: Any = self._note(key, self._empty(kind, value))
         if kind not in _COPIERS:
-            _copy_attributes(value, made, self.of)
+            shows = is_plan_class(kind) or issubclass(kind, BaseException)
+            _copy_attributes(value, made, self.of if shows else self._hidden)
         _fill(made, value, self.of)
         return made
 
     def _element(self, value: Element, key: int) -> Element:
-        made = self._memo[key] = Element(self.of(value.tag), self.of(value.attrib))
+        made: Element = self._note(key, Element(self.of(value.tag), self.of(value.attrib)))
         made.text, made.tail = self.of(value.text), self.of(value.tail)
         made.extend([self.of(part) for part in value])
         return made
@@ -359,6 +377,13 @@ class Identities:
         if kind in ALIASES:
             names = ("__origin__", "__args__", "__metadata__")
             return tuple(self._stable(getattr(value, name, None)) for name in names)
+        if kind is inspect.Parameter:
+            return tuple(map(self._stable, (value.name, value.kind, value.annotation, value.default)))
+        if kind is inspect.Signature:
+            named = [p for p in value.parameters.values() if p.kind is p.KEYWORD_ONLY]  # whose order does not matter
+            placed = [p for p in value.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+            shown = tuple(map(self._stable, placed)), frozenset(map(self._stable, named))
+            return (*shown, self._stable(value.return_annotation))
         by_address = getattr(kind, "__hash__", None) is object.__hash__ or value is None or kind in _HASHED_BY_ADDRESS
         return self.number(value) if by_address else value
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import chain, compress, repeat
-from types import FunctionType
+from types import AsyncGeneratorType, FunctionType, GeneratorType
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
@@ -603,6 +603,39 @@ GETS_END: set[type] = {contextlib._AsyncGeneratorContextManager, contextlib._Gen
 contexts, and what does not wait for its tasks then.
 """
 
+_DELEGATED: Final[tuple[Any, ...]] = (
+    [],
+    (),
+    "a",
+    "\u00e9",
+    b"",
+    {},
+    {}.values(),
+    {}.items(),
+    set(),
+    range(0),
+    range(2**70),
+)
+_WITHOUT_THROW: Final = frozenset({*(type(iter(part)) for part in _DELEGATED), enumerate, filter, map, zip})
+"""Iterators to which a generator may delegate and that hand what is thrown into it to nobody."""
+
+
+def _gets_end(manager: Any) -> bool:
+    """Return whether a context manager gets what ends the plan as it is.
+
+    That of ``contextmanager`` does so only if no object of the plan can be the one that gets it: neither in place of
+    its generator nor where this stands in ``yield from``. An asynchronous generator delegates to nothing.
+    """
+    kind = type(manager)
+    if kind not in GETS_END:
+        return False
+    if not issubclass(kind, contextlib._GeneratorContextManager | contextlib._AsyncGeneratorContextManager):
+        return True
+    part: Any = getattr(manager, "gen", None)
+    while type(part) is GeneratorType:
+        part = part.gi_yieldfrom
+    return part is None or type(part) is AsyncGeneratorType or type(part) in _WITHOUT_THROW
+
 
 class GuardedContext:
     """The context manager of a plan's ``with`` or ``async with``. It closes what it opened, but hides no end of the
@@ -662,14 +695,14 @@ class GuardedContext:
 
     def _waiting(self, ends: PlanTermination | None) -> AssertionFailure:
         """Return the failed assertion that waits while the manager's code runs. Generators and stacks catch it."""
-        waits = type(ends) is AssertionFailure and type(self._manager) not in GETS_END
+        waits = type(ends) is AssertionFailure and not _gets_end(self._manager)
         return cast(AssertionFailure, ends) if waits else _NOT_FAILED
 
     def _shown(
         self, ends: PlanTermination | None, kind: Any, error: BaseException | None, trace: Any
     ) -> tuple[Any, BaseException | None, Any]:
         """Return what the manager gets. Whatever the plan may have written must not get what ends the plan."""
-        if ends is None or type(self._manager) in GETS_END:
+        if ends is None or _gets_end(self._manager):
             return kind, error, trace
         shown = _as_assertion_error(ends).with_traceback(None) if type(ends) is AssertionFailure else RuntimeError()
         return type(shown), shown, None
