@@ -6,17 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
-
 from codeplan import plugins
 from codeplan.episode.episode import Episode
-from codeplan.methods.registry import ImportsSetting, PromptsSetting
+from codeplan.methods.registry import PromptsSetting
 from codeplan.planning.asking import SampleOrigin, SampleSettings, SampleTable, load_prompts
 from codeplan.planning.plan_run import record_notices
 from codeplan.planning.planner import Planner, RefinePrompt, SkillPlanWriter
 from codeplan.planning.refinement import LoopSettings, RefinementLoop
 from codeplan.plugins import Setting
-from codeplan.sandbox import BackendName, Limits, Sandbox
 from codeplan.skills.selection import SkillSelection, SkillSelector, expect_answers, open_store
 from codeplan.skills.skill import SkillStore
 from codeplan.types import Claimed, Result, Task
@@ -47,7 +44,6 @@ class AdaPlannerSettings(LoopSettings, frozen=True, kw_only=True, forbid_unknown
     sample_kinds: SampleKindsSetting = ""
     sample_table: SampleTableSetting = "nearest"
     sample_set: SampleSetSetting = "own"
-    asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True
     refine_prompt: RefinePromptSetting = "conversation"
     library: Annotated[
         SkillStore | str | Path | None, Setting("The folder of a skill library.", "trusted", repeat="live")
@@ -60,14 +56,6 @@ class AdaPlannerSettings(LoopSettings, frozen=True, kw_only=True, forbid_unknown
         None
     )
     prompts: PromptsSetting = None
-    limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None
-    allow_weak_sandbox: Annotated[
-        bool, Setting("Run plans even if a layer of the sandbox is missing.", "trusted", repeat="never")
-    ] = False
-    backend: Annotated[
-        BackendName, Setting("What runs plans; auto is Monty where there is no cage.", "trusted", repeat="never")
-    ] = "auto"
-    imports: ImportsSetting = ""
 
 
 class AdaPlanner:
@@ -88,9 +76,7 @@ class AdaPlanner:
             open_store(own.library, own.skill), own.skills, own.skill_chars, own.embeddings
         )
         self.prompts = load_prompts(own.prompts, self.name)
-        limits = own.limits or Limits()
-        allowed = limits if own.asks else msgspec.structs.replace(limits, asks=0)
-        self.sandbox = Sandbox(allowed, allow_weak=own.allow_weak_sandbox, backend=own.backend, imports=own.imports)
+        self.sandbox = own.make_sandbox()
 
     def solve(self, task: Task, episode: Episode) -> Result:
         """Plan, run, refine and resume until the task succeeds or the tries are used up."""

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-import msgspec
 from msgspec.structs import replace
 
 from codeplan import plugins
 from codeplan.episode.episode import Episode
 from codeplan.errors import CodeplanError, UsageError
-from codeplan.methods.registry import ImportsSetting
 from codeplan.planning.outcomes import ending_of_single_run
 from codeplan.planning.plan_run import (
-    Fixes,
+    SandboxSettings,
     begin_plan,
     check_plan,
     ending_of_value,
@@ -27,7 +25,7 @@ from codeplan.planning.planner import Planner
 from codeplan.plugins import Setting
 from codeplan.prompts.templates import Prompts
 from codeplan.recording.events import ChosenSkill, PlanDrafted, SkillsChosen
-from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
+from codeplan.sandbox import Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.skills.selection import expect_answers, recorded_answers
 from codeplan.skills.skill import Skill
@@ -37,27 +35,11 @@ MAX_START_FROM = 100_000
 """The highest step number that a plan can start from. Every plan has fewer steps."""
 
 
-class FixedPlanSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FixedPlanSettings(SandboxSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of a run of a given plan."""
 
-    limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None
-    allow_weak_sandbox: Annotated[
-        bool, Setting("Run even if a sandbox layer is missing.", "trusted", repeat="never")
-    ] = False
-    backend: Annotated[
-        BackendName, Setting("What runs the plan; auto is Monty where there is no cage.", "trusted", repeat="never")
-    ] = "auto"
-    imports: ImportsSetting = ""
-    fixes: Annotated[Fixes, Setting("Whether the check mends the plan.", "safe")] = "on"
     strict: Annotated[bool, Setting("Whether a plan with warnings is refused.", "safe")] = False
     start_from: Annotated[int, Setting("The step to start from.", "safe", most=MAX_START_FROM)] = 1
-    asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True
-
-    def make_sandbox(self) -> Sandbox:
-        """The sandbox that these settings describe."""
-        limits = self.limits or Limits()
-        allowed = limits if self.asks else replace(limits, asks=0)
-        return Sandbox(allowed, allow_weak=self.allow_weak_sandbox, backend=self.backend, imports=self.imports)
 
 
 class FixedPlan:

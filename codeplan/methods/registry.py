@@ -24,10 +24,6 @@ ExecutorSetting = Annotated[
         group="codeplan.methods",
     ),
 ]
-ImportsSetting = Annotated[
-    str | tuple[str, ...],
-    Setting("Packages that plans may import, such as numpy,pandas. They are loaded inside the sandbox.", "trusted"),
-]
 
 PromptsSetting = Annotated[str | Path | None, Setting("A folder of templates that override codeplan's own.", "trusted")]
 

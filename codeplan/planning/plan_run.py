@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from codeplan.episode.episode import Episode, show_failed_tool
 from codeplan.errors import AnswerChanged, EpisodeOver, SandboxError
 from codeplan.plain_data import unpack
+from codeplan.plugins import Setting
 from codeplan.recording.event_log import events_of
 from codeplan.recording.events import (
     CallAnswered,
@@ -34,7 +35,7 @@ from codeplan.recording.events import (
     WarningIssued,
 )
 from codeplan.recording.trace import TIMING_LIMITS
-from codeplan.sandbox import Progress, Sandbox, StepEntry
+from codeplan.sandbox import BackendName, Limits, Progress, Sandbox, StepEntry
 from codeplan.sandbox.host.backend import LineCoverage
 from codeplan.sandbox.language.extraction import STEPS_ALONE, MergedReply, add_header, defines_solution
 from codeplan.tools.environment import ToolEnvironment
@@ -54,6 +55,33 @@ from codeplan.types import (
     refuse_warnings,
 )
 from codeplan.types.value import Value
+
+Fixes = Literal["on", "off"]
+"""Whether the check mends plans, or only judges them."""
+
+
+class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of what checks and runs plans: a base for those of each method that runs plans."""
+
+    asks: Annotated[bool, Setting("Whether plans may ask the model (ask_llm).", "safe")] = True
+    fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on"
+    limits: Annotated[Limits | None, Setting("The sandbox's limits.", "trusted")] = None
+    allow_weak_sandbox: Annotated[
+        bool, Setting("Run plans even if a layer of the sandbox is missing.", "trusted", repeat="never")
+    ] = False
+    backend: Annotated[
+        BackendName, Setting("What runs plans; auto is Monty where there is no cage.", "trusted", repeat="never")
+    ] = "auto"
+    imports: Annotated[
+        str | tuple[str, ...],
+        Setting("Packages that plans may import, such as numpy,pandas. They are loaded inside the sandbox.", "trusted"),
+    ] = ""
+
+    def make_sandbox(self) -> Sandbox:
+        """The sandbox that these settings describe."""
+        limits = self.limits or Limits()
+        allowed = limits if self.asks else replace(limits, asks=0)
+        return Sandbox(allowed, allow_weak=self.allow_weak_sandbox, backend=self.backend, imports=self.imports)
 
 
 def begin_plan(
@@ -160,10 +188,6 @@ def without_timing(outcome: Outcome) -> Outcome:
     if isinstance(outcome, Stopped) and outcome.limit in TIMING_LIMITS:
         return replace(outcome, line=None, checkpoint=None)
     return outcome
-
-
-Fixes = Literal["on", "off"]
-"""Whether the check mends plans, or only judges them."""
 
 
 def check_plan(

@@ -28,7 +28,7 @@ from codeplan.planning.feedback import (
 )
 from codeplan.planning.outcomes import RunEnd, describe_outcome, describe_refusal, ended_by_user, gave_up, run_end
 from codeplan.planning.plan_run import (
-    Fixes,
+    SandboxSettings,
     TakenReply,
     begin_plan,
     check_plan,
@@ -275,7 +275,7 @@ CodeCheck = Literal["on-error", "always"]
 AfterFailure = Literal["resume", "restart"]
 
 
-class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LoopSettings(SandboxSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of the loop.
 
     The defaults are the paper's limits. Where code can do the work of one of the paper's model calls, code does it.
@@ -303,7 +303,6 @@ class LoopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         "failure"
     )
     after_failure: Annotated[AfterFailure, Setting("Resume the plan, or restart plan and task.", "safe")] = "resume"
-    fixes: Annotated[Fixes, Setting("Whether the check mends plans without a model.", "safe")] = "on"
     replans: Annotated[int, Setting("Replans that a plan may ask for without using a try.", "safe", most=1000)] = 3
     no_progress: Annotated[
         int, Setting("End after so many refinements that change nothing; 0: never.", "safe", most=1000)
