@@ -605,6 +605,12 @@ def _is_pythons_own(file: str) -> bool:
     return file.startswith(_LIBRARY_FILES) and _PACKAGES.isdisjoint(Path(file).parts)
 
 
+def misfit_reason(fault: Mapping[str, Any]) -> str:
+    """What is wrong, by one of pydantic's errors: a validator's own message stands alone."""
+    text: str = fault["msg"]
+    return text.removeprefix("Value error, ") if fault["type"] == "value_error" else text
+
+
 def _misfit(tool: str, parameter: str, value: object, error: Exception) -> AgentError:
     from pydantic import ValidationError
 
@@ -617,7 +623,7 @@ def _misfit(tool: str, parameter: str, value: object, error: Exception) -> Agent
     path = parameter + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
     found = _MISSING if first["type"] == "missing" else first["input"]
     kind = "TypeError" if first["type"].endswith("_type") else "ValueError"
-    return _refusal(tool, path, first["msg"], found, f", and {len(others)} more" if others else "", kind)
+    return _refusal(tool, path, misfit_reason(first), found, f", and {len(others)} more" if others else "", kind)
 
 
 def _refusal(tool: str, path: str, reason: str, value: object, more: str = "", kind: str = "ValueError") -> AgentError:

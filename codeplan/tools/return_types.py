@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from codeplan.errors import EnvironmentFailure, UsageError
 from codeplan.plain_data import NotPlainData, unpack
-from codeplan.tools.arguments import TypeWriter, UnsupportedType, is_users_own, strict_adapter
+from codeplan.tools.arguments import TypeWriter, UnsupportedType, is_users_own, misfit_reason, strict_adapter
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.mcp.signatures import MAX_SCHEMA_CHARS, SchemaWriter, TypeTable, fault_of, fetch_nothing
 from codeplan.tools.python_tools import object_of_file
@@ -216,7 +216,7 @@ def _faults(value: object, error: Any) -> list[ValueFault]:
     found: dict[tuple[tuple[str | int, ...], str | None], ValueFault] = {}
     for each in errors:
         path = _path(value, each["loc"])
-        kind, reason, lacks = _KINDS.get(each["type"]), one_line(each["msg"], _MAX_SENTENCE), None
+        kind, reason, lacks = _KINDS.get(each["type"]), one_line(misfit_reason(each), _MAX_SENTENCE), None
         if each["type"] == "missing":
             lacks = str(each["loc"][-1])
         before = found.get((path, lacks))

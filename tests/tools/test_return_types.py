@@ -93,7 +93,7 @@ MISFITS = [
     (Report, {"total": "3"}, "the value at ['total'] is a str, not a float"),
     (Report, {}, "the value lacks 'total'"),
     (Report, [1], "the value is a list, not a dict"),
-    (Report, {"total": -1}, "the value at ['total'] is -1: Value error, a total is positive"),
+    (Report, {"total": -1}, "the value at ['total'] is -1: a total is positive"),
     (Order, {**ORDER, "lines": [{"name": 1}]}, "the value at ['lines'][0]['name'] is an int, not a str; the value at "
      "['lines'][0] lacks 'price'"),
     (Line, {"name": "a", "price": 1, "x": 2}, "the value at ['x'] is 2: Extra inputs are not permitted"),
