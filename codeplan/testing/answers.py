@@ -1,4 +1,4 @@
-"""What answers a plan in tests: models with known answers, and a tape in place of the tools of a recorded episode."""
+"""What answers a plan in tests: models with known, scripted or recorded answers."""
 
 from __future__ import annotations
 
