@@ -13,11 +13,9 @@ import contextlib
 import dataclasses
 import functools
 import inspect
-import keyword
 import re
 import types
 import typing
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, Final, TypeAlias
@@ -30,9 +28,7 @@ from codeplan.sandbox.runtime.classes import (
     VISIBLE_TYPES,
     WRITERS,
     PlanType,
-    ignore_mark_in_protocols,
     is_class,
-    is_of_metaclass,
     is_own_class,
     is_plan_class,
     is_plan_function,
@@ -41,6 +37,7 @@ from codeplan.sandbox.runtime.classes import (
     writable_owner,
 )
 from codeplan.sandbox.runtime.guards import GETS_END, AsyncExitFunction, ExitFunction, set_name, show_as
+from codeplan.sandbox.runtime.library_mends import replace_fields, require_dataclass
 from codeplan.sandbox.runtime.module_names import split_names
 from codeplan.sandbox.runtime.names import DEFINABLE_DUNDERS, is_reserved, is_writable
 from codeplan.untrusted.texts import with_article
@@ -97,25 +94,6 @@ class _NamedTupleMaker:
         return repr(typing.NamedTuple)
 
 
-def _mark_own_results() -> None:
-    """Let a call of an alias, such as ``K[int]()``, note its alias at objects of the plan alone."""
-    alias: Any = typing._BaseGenericAlias  # type: ignore[attr-defined]
-    refuse = alias.__call__
-
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self._inst:
-            return refuse(self, *args, **kwargs)
-        result = self.__origin__(*args, **kwargs)
-        if is_plan_class(type(result)):
-            with contextlib.suppress(AttributeError):
-                result.__orig_class__ = self
-        return result
-
-    alias.__call__ = call
-
-
-_mark_own_results()
-
 NAMED_TUPLE = _NamedTupleMaker()
 RUNTIME_BASES.add(NAMED_TUPLE)
 
@@ -129,7 +107,6 @@ def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, di
 
     ``find_name`` looks a name of the plan up.
     """
-    ignore_mark_in_protocols()
     decorator = _context_decorator(guard)
     return {
         "abc": {**METACLASSES, "abstractmethod": set_name("abstractmethod", _abstractmethod)},
@@ -141,7 +118,7 @@ def class_members(guard: Guard, find_name: Callable[[str], Any]) -> dict[str, di
         },
         "dataclasses": {
             "asdict": set_name("asdict", _asdict),
-            "replace": set_name("replace", _replace),
+            "replace": set_name("replace", replace_fields),
             "astuple": set_name("astuple", _astuple),
             "dataclass": set_name("dataclass", _dataclass),
             "make_dataclass": set_name("make_dataclass", _make_dataclass),
@@ -396,28 +373,6 @@ def _dataclass(cls: Any = None, /, **options: Any) -> Any:
     return wrap if cls is None else wrap(cls)
 
 
-def _require_field_names() -> None:
-    """Let Python make fields of names alone: it writes them into code. Annotations may hold any text, and change."""
-    get_field = dataclasses._get_field  # type: ignore[attr-defined]
-
-    def checked(cls: type, name: object, *rest: Any) -> Any:
-        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
-            raise TypeError("the names of a dataclass's fields must be identifiers")
-        if is_own_class(cls) and (not is_writable(name) or _means_another(cls, name)):
-            raise TypeError(f"a field of a plan's dataclass cannot be called {name!r}")
-        return get_field(cls, name, *rest)
-
-    dataclasses._get_field = checked  # type: ignore[attr-defined]
-
-
-def _means_another(kind: type, name: str) -> bool:
-    """Return whether Python would take the name for another: in code it folds letters, and as a default it takes what a
-    class has from its metaclass.
-    """
-    return unicodedata.normalize("NFKC", name) != name or (hasattr(type(kind), name) and is_of_metaclass(kind, name))
-
-
-_require_field_names()
 _MARKER: typing.Final = re.compile(r"\s*+(?:\w++\s*+\.\s*+)?(ClassVar|InitVar|KW_ONLY)\b")
 _MARKERS: typing.Final = {"ClassVar": typing.ClassVar, "InitVar": dataclasses.InitVar, "KW_ONLY": dataclasses.KW_ONLY}
 """What makes of a field something else. Where annotations are texts, Python looks for it in the class's module."""
@@ -460,45 +415,18 @@ def _make_dataclass(
     return mark_class(made)
 
 
-def _replace(obj: Any, /, **changes: Any) -> Any:
-    """``dataclasses.replace``, by the fields of the object's class: a table of the object's own could name any."""
-    kind = type(_require_dataclass("replace", obj))
-    for field in kind.__dataclass_fields__.values():
-        if field._field_type is dataclasses._FIELD_CLASSVAR:  # type: ignore[attr-defined]
-            continue
-        if not field.init:
-            if field.name in changes:
-                raise ValueError(
-                    f"field {field.name} is declared with init=False, it cannot be specified with replace()"
-                )
-        elif field.name not in changes:
-            is_argument = field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
-            if is_argument and field.default is dataclasses.MISSING:
-                raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
-            changes[field.name] = getattr(obj, field.name)
-    return kind(**changes)
-
-
-dataclasses._replace = _replace  # type: ignore[attr-defined]  # of which Python from 3.13 on makes ``__replace__``
-
 Combine: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 """Makes one value of the fields of a dataclass, given with their names."""
 
 
 def _asdict(obj: Any, *, dict_factory: Callable[..., Any] = dict) -> Any:
     """``dataclasses.asdict``; objects of the plan that are no dataclasses are not copied."""
-    return _convert(_require_dataclass("asdict", obj), lambda fields: dict_factory(fields))
+    return _convert(require_dataclass("asdict", obj), lambda fields: dict_factory(fields))
 
 
 def _astuple(obj: Any, *, tuple_factory: Callable[..., Any] = tuple) -> Any:
     """``dataclasses.astuple``, as ``asdict``."""
-    return _convert(_require_dataclass("astuple", obj), lambda fields: tuple_factory([v for _, v in fields]))
-
-
-def _require_dataclass(function: str, obj: Any) -> Any:
-    if is_class(obj) or not dataclasses.is_dataclass(type(obj)):
-        raise TypeError(f"{function}() should be called on dataclass instances")
-    return obj
+    return _convert(require_dataclass("astuple", obj), lambda fields: tuple_factory([v for _, v in fields]))
 
 
 def _convert(value: Any, combine: Combine) -> Any:

@@ -93,13 +93,6 @@ def mark_class(kind: type, *, shared: bool = False) -> type:
     return kind
 
 
-def ignore_mark_in_protocols() -> None:
-    """Keep the mark out of the members that a Protocol asks for."""
-    excluded: Any = typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
-    if CLASS_MARK not in excluded:
-        typing.EXCLUDED_ATTRIBUTES = type(excluded)([*excluded, CLASS_MARK])  # type: ignore[attr-defined]
-
-
 def is_plan_function(value: object) -> bool:
     """Return whether a value is a function that the plan defined."""
     return type(value) is FunctionType and value.__code__.co_filename == PLAN_FILENAME

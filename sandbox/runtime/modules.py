@@ -24,7 +24,6 @@ import pprint
 import random
 import re
 import shlex
-import statistics
 import sys
 import types
 import uuid
@@ -56,6 +55,7 @@ from codeplan.sandbox.runtime.guards import (
     set_name,
     shown_exception,
 )
+from codeplan.sandbox.runtime.library_mends import mend_library
 from codeplan.sandbox.runtime.log_modules import (
     LogRuntime,
     compression_members,
@@ -158,6 +158,7 @@ class ModuleMaker:
 
     def make(self, others: dict[str, ModuleFacade]) -> dict[str, ModuleFacade]:
         """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
+        mend_library()
         write = partial(self._write, self._errors)
         log = LogRuntime(self._clock, self._size_guard, write, self._getattr, self._functions["require_no_limit"])
         of_classes = class_members(self._functions["context"], self._functions["find_name"])
@@ -414,7 +415,6 @@ def _name_types(facades: dict[str, ModuleFacade]) -> None:
 
 def preload_modules() -> None:
     """Make modules load what they load lazily: a locked worker cannot open files. Call it once, in a zygote."""
-    pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
     random.Random("a")
     json.dumps({"a": [1]}, indent=1)
     hmac.new(b"", b"", "md5").hexdigest()
@@ -492,10 +492,6 @@ def _derive_key(hash_name: Any, password: Any, salt: Any, iterations: Any, dklen
     return hashlib.pbkdf2_hmac(name, password, salt, count, length)
 
 
-def _recursion_text(value: object) -> str:
-    return f"<Recursion on {type(value).__name__}>"
-
-
 def _attribute_path(text: Any) -> list[str]:
     """Return the names in ``a.b``. Raises: TypeError: it is not text. AttributeError: a name is private."""
     if type(text) is not str:
@@ -542,18 +538,6 @@ def make_named_tuple(
     make: Any = collections.namedtuple
     return mark_class(make(typename, names, rename=bool(rename), defaults=defaults, module="__main__"))
 
-
-def _copy_user_class(self: Any) -> Any:
-    """``copy.copy`` of a UserDict or a UserList, by its real class and table: an object may name others as its own."""
-    made = object.__new__(type(self))
-    table, own = object.__getattribute__(made, "__dict__"), object.__getattribute__(self, "__dict__")
-    table |= own
-    table["data"] = own["data"].copy() if type(self).__mro__.count(collections.UserDict) else own["data"][:]
-    return made
-
-
-for _kind in (collections.UserDict, collections.UserList):
-    _kind.__copy__ = _copy_user_class  # type: ignore[method-assign]
 
 USER_CLASSES: Members = {
     kind.__name__: mark_class(type(kind.__name__, (kind,), {}), shared=True)
@@ -865,21 +849,6 @@ def _re_members() -> Members:
     for name in ("findall", "finditer", "fullmatch", "match", "search"):
         members[name] = without_debug(getattr(re, name), 2)
     return members
-
-
-def _refuse_metaclasses() -> None:
-    """Let ``statistics`` call no class of classes, which would make the real class of what a plan gives it."""
-    coerce: Callable[[Any, Any], Any] = statistics._coerce  # type: ignore[attr-defined]
-
-    def coerced(T: Any, S: Any) -> Any:
-        if issubclass(S, type):
-            raise TypeError(f"can't convert type '{S.__name__}' to numerator/denominator")
-        return coerce(T, S)
-
-    statistics._coerce = coerced  # type: ignore[attr-defined]
-
-
-_refuse_metaclasses()
 
 
 def _flags(flags: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES
@@ -138,28 +138,6 @@ VISIBLE_TYPES |= NODE_TYPES
 _NAMES: Final = {kind: frozenset({*kind._fields, *kind._attributes}) for kind in NODE_TYPES}  # type: ignore[attr-defined]
 ALLOWED_ATTRIBUTES |= {kind: names | {"_fields"} for kind, names in _NAMES.items()}
 
-
-def _require_known_fields() -> None:
-    """Let nodes be made with the names of their kind alone: with others, Python would write any attribute, such as the
-    node's class, or a table of its own by which ``dump`` reads any attribute.
-    """
-    initialize: Callable[..., None] = ast.AST.__init__
-
-    def checked(self: Any, /, *args: Any, **kwargs: Any) -> None:
-        if kwargs and type(self) in _NAMES:
-            known = _NAMES[type(self)]
-            for name in kwargs:
-                if type(name) is not str or name not in known:  # a plan's own kind of text compares as it likes
-                    kind, shown = type(self).__name__, str.__str__(name)
-                    raise TypeError(f"{kind}.__init__ got an unexpected keyword argument {shown!r}")
-        initialize(self, *args, **kwargs)
-
-    checked.__name__, checked.__qualname__ = "__init__", "AST.__init__"
-    kinds: Any = ast.AST
-    kinds.__init__ = checked
-
-
-_require_known_fields()
 
 _FUNCTIONS: tuple[Any, ...] = (parse, dump, unparse, walk, iter_child_nodes, iter_fields)
 SYNTAX_MEMBERS: dict[str, object] = {

@@ -1,0 +1,149 @@
+"""Mends Python's own library where one of its functions would open a door to a plan.
+
+Each of these functions trusts what it is given: it asks an object which class it has, writes a name into code, or calls
+whatever class an object names. In a worker the object is a plan's. What plans import is chosen and wrapped elsewhere
+(``codeplan.sandbox.runtime.modules``); here stands what the library does with it further inside.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import contextlib
+import dataclasses
+import functools
+import keyword
+import pprint
+import statistics
+import typing
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+from codeplan.sandbox.runtime.classes import CLASS_MARK, is_class, is_of_metaclass, is_own_class, is_plan_class
+from codeplan.sandbox.runtime.names import is_writable
+
+
+@functools.cache
+def mend_library() -> None:
+    """Replace the functions, once in a process, before it reads a plan."""
+    _mend_aliases()
+    _mend_dataclasses()
+    _mend_means()
+    _mend_nodes()
+    pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
+    for kind in (collections.UserDict, collections.UserList):
+        kind.__copy__ = _copy_user_class  # type: ignore[method-assign]
+
+
+def _mend_aliases() -> None:
+    """Let a call of an alias, such as ``K[int]()``, note its alias at objects of the plan alone, and keep the mark of
+    plan classes out of the members that a Protocol asks for.
+    """
+    excluded: Any = typing.EXCLUDED_ATTRIBUTES  # type: ignore[attr-defined]
+    typing.EXCLUDED_ATTRIBUTES = type(excluded)([*excluded, CLASS_MARK])  # type: ignore[attr-defined]
+    alias: Any = typing._BaseGenericAlias  # type: ignore[attr-defined]
+    refuse = alias.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._inst:
+            return refuse(self, *args, **kwargs)
+        result = self.__origin__(*args, **kwargs)
+        if is_plan_class(type(result)):
+            with contextlib.suppress(AttributeError):
+                result.__orig_class__ = self
+        return result
+
+    alias.__call__ = call
+
+
+def _mend_dataclasses() -> None:
+    """Let Python make fields of names alone: it writes them into code. Annotations may hold any text, and change."""
+    get_field = dataclasses._get_field  # type: ignore[attr-defined]
+
+    def checked(cls: type, name: object, *rest: Any) -> Any:
+        if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
+            raise TypeError("the names of a dataclass's fields must be identifiers")
+        if is_own_class(cls) and (not is_writable(name) or _means_another(cls, name)):
+            raise TypeError(f"a field of a plan's dataclass cannot be called {name!r}")
+        return get_field(cls, name, *rest)
+
+    dataclasses._get_field = checked  # type: ignore[attr-defined]
+    dataclasses._replace = replace_fields  # type: ignore[attr-defined]  # Python 3.13 makes ``__replace__`` of it
+
+
+def _means_another(kind: type, name: str) -> bool:
+    """Return whether Python would take the name for another: in code it folds letters, and as a default it takes what a
+    class has from its metaclass.
+    """
+    return unicodedata.normalize("NFKC", name) != name or (hasattr(type(kind), name) and is_of_metaclass(kind, name))
+
+
+def require_dataclass(function: str, obj: Any) -> Any:
+    """Return an object whose real class is a dataclass. Raises TypeError; ``function`` is for the message."""
+    if is_class(obj) or not dataclasses.is_dataclass(type(obj)):
+        raise TypeError(f"{function}() should be called on dataclass instances")
+    return obj
+
+
+def replace_fields(obj: Any, /, **changes: Any) -> Any:
+    """``dataclasses.replace``, by the fields of the object's class: a table of the object's own could name any."""
+    kind = type(require_dataclass("replace", obj))
+    for field in kind.__dataclass_fields__.values():
+        if field._field_type is dataclasses._FIELD_CLASSVAR:  # type: ignore[attr-defined]
+            continue
+        if not field.init:
+            if field.name in changes:
+                raise ValueError(
+                    f"field {field.name} is declared with init=False, it cannot be specified with replace()"
+                )
+        elif field.name not in changes:
+            is_argument = field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
+            if is_argument and field.default is dataclasses.MISSING:
+                raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
+            changes[field.name] = getattr(obj, field.name)
+    return kind(**changes)
+
+
+def _mend_means() -> None:
+    """Let ``statistics`` call no class of classes, which would make the real class of what a plan gives it."""
+    coerce: Callable[[Any, Any], Any] = statistics._coerce  # type: ignore[attr-defined]
+
+    def coerced(T: Any, S: Any) -> Any:
+        if issubclass(S, type):
+            raise TypeError(f"can't convert type '{S.__name__}' to numerator/denominator")
+        return coerce(T, S)
+
+    statistics._coerce = coerced  # type: ignore[attr-defined]
+
+
+def _mend_nodes() -> None:
+    """Let nodes be made with the names of their kind alone: with others, Python would write any attribute, such as the
+    node's class, or a table of its own by which ``ast.dump`` reads any attribute.
+    """
+    initialize: Callable[..., None] = ast.AST.__init__
+
+    def checked(self: Any, /, *args: Any, **kwargs: Any) -> None:
+        kind = type(self)
+        for name in kwargs:
+            if type(name) is not str or name not in (*kind._fields, *kind._attributes):
+                shown = str.__str__(name)  # a plan's own kind of text shows and compares as it likes
+                raise TypeError(f"{kind.__name__}.__init__ got an unexpected keyword argument {shown!r}")
+        initialize(self, *args, **kwargs)
+
+    checked.__name__, checked.__qualname__ = "__init__", "AST.__init__"
+    nodes: Any = ast.AST
+    nodes.__init__ = checked
+
+
+def _recursion_text(value: object) -> str:
+    return f"<Recursion on {type(value).__name__}>"
+
+
+def _copy_user_class(self: Any) -> Any:
+    """``copy.copy`` of a UserDict or a UserList, by its real class and table: an object may name others as its own."""
+    made = object.__new__(type(self))
+    table, own = object.__getattribute__(made, "__dict__"), object.__getattribute__(self, "__dict__")
+    table |= own
+    table["data"] = own["data"].copy() if type(self).__mro__.count(collections.UserDict) else own["data"][:]
+    return made
