@@ -822,9 +822,7 @@ def _pool_members(scheduler: Scheduler) -> dict[str, object]:
 # ---------------------------------------------------------------------- threads, and context variables
 
 
-def _thread_members(scheduler: Scheduler) -> dict[str, object]:
-    """``Thread`` and what tells which one runs, beside the locks that need no threads."""
-
+def _thread_class(scheduler: Scheduler) -> Any:
     class Thread:
         """As ``threading.Thread``: ``start`` runs it until it waits, and others go on while it does."""
 
@@ -871,8 +869,12 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
     RUNTIME_BASES.add(Thread)
     mark_class(Thread, shared=True)
     refuse_copies(Thread, "_thread.lock", ["__deepcopy__"])
+    show_as("threading", Thread)
+    return Thread
 
-    class Timer(Thread):
+
+def _timer_class(thread: Any) -> Any:
+    class Timer(thread):  # type: ignore[misc]
         """As ``threading.Timer``: calls the function after a time, unless it is cancelled before."""
 
         def __init__(
@@ -896,19 +898,25 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
             return None
 
     mark_class(Timer, shared=True)
-    show_as("threading", Thread, Timer)
-    mains: list[Thread] = []
+    show_as("threading", Timer)
+    return Timer
 
-    def main_thread() -> Thread:
+
+def _thread_members(scheduler: Scheduler) -> dict[str, object]:
+    """``Thread`` and what tells which one runs, beside the locks that need no threads."""
+    Thread = _thread_class(scheduler)
+    mains: list[Any] = []
+
+    def main_thread() -> Any:
         if not mains or mains[0]._numbers is not scheduler.thread_numbers:
             mains[:] = [Thread(name="MainThread")]
         return mains[0]
 
-    def current_thread() -> Thread:
+    def current_thread() -> Any:
         owner = THREADS.current
         return owner if isinstance(owner, Thread) else main_thread()
 
-    def enumerate() -> list[Thread]:
+    def enumerate() -> list[Any]:
         owners = [thread.owner for thread in THREADS.standing] + THREADS.running
         return [main_thread(), *(owner for owner in owners if isinstance(owner, Thread))]
 
@@ -916,10 +924,12 @@ def _thread_members(scheduler: Scheduler) -> dict[str, object]:
         return len(enumerate())
 
     def get_ident() -> int:
-        return current_thread().ident
+        return current_thread().ident  # type: ignore[no-any-return]
 
     listed: tuple[Any, ...] = (active_count, current_thread, enumerate, get_ident, main_thread)
-    return {**WAITED_FOR, "Thread": Thread, "Timer": Timer} | {f.__name__: set_name(f.__name__, f) for f in listed}
+    return {**WAITED_FOR, "Thread": Thread, "Timer": _timer_class(Thread)} | {
+        f.__name__: set_name(f.__name__, f) for f in listed
+    }
 
 
 class ContextToken:

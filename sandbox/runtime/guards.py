@@ -455,7 +455,8 @@ def count_turns(stopper: PlanStopper, turns: int) -> dict[str, object]:
 def make_guards(stopper: PlanStopper, size_guard: SizeGuard) -> dict[str, object]:
     """Return the guards that are the same for every run."""
     return {
-        **_failure_guards(stopper),
+        **_handler_guards(stopper),
+        **_assertion_guards(stopper),
         **_inplace_guards(size_guard),
         "_counted_": compress,
         "_locals_": locals,
@@ -495,10 +496,8 @@ def shown_exception() -> Exception | None:
     return error if issubclass(type(error), Exception) and find_limit(error) is None else None  # type: ignore[return-value]
 
 
-def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
-    """The guards of handlers, of ``finally`` and of assertions: a plan cannot catch or hide its own end."""
-
-    run = stopper.run
+def _handler_guards(stopper: PlanStopper) -> dict[str, object]:
+    """The guards of handlers and of ``finally``: a plan cannot catch or hide its own end."""
 
     def guard_exception() -> None:
         """Run first in every handler: re-raise what ends the plan, or a limit behind what the handler caught."""
@@ -523,22 +522,6 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
             return _NOT_FAILED
         passing.held += 1
         return passing
-
-    def fail_with(text: str = "") -> NoReturn:
-        """Fail an assertion. ``unsaid`` is recorded already, unless another failure is."""
-        failure = AssertionFailure(truncate_message(text))
-        if stopper.failure is not run.unsaid:
-            stopper.stop(failure)
-        run.host.failure = failure
-        raise failure
-
-    def fail(message: object) -> NoReturn:
-        stopper.stop(AssertionFailure(truncate_message(str(message))))
-
-    def fail_unsaid() -> NoReturn:
-        """Fail an assertion whose message raised an error, and report that error instead."""
-        error = sys.exception()
-        fail_with(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
 
     def catchable(kinds: Any) -> Any:
         """The types of a handler that names AssertionError, with the type of a failed assertion."""
@@ -568,10 +551,29 @@ def _failure_guards(stopper: PlanStopper) -> dict[str, object]:
         "_guard_jump_": stopper.raise_if_failed,
         "_termination_": PlanTermination,
         "_anything_": BaseException,
-        "_fail_": fail,
-        "_fail_with_": fail_with,
-        "_fail_unsaid_": fail_unsaid,
     }
+
+
+def _assertion_guards(stopper: PlanStopper) -> dict[str, object]:
+    """What a failed assertion calls."""
+
+    def fail_with(text: str = "") -> NoReturn:
+        """Fail an assertion. ``unsaid`` is recorded already, unless another failure is."""
+        failure = AssertionFailure(truncate_message(text))
+        if stopper.failure is not stopper.run.unsaid:
+            stopper.stop(failure)
+        stopper.run.host.failure = failure
+        raise failure
+
+    def fail(message: object) -> NoReturn:
+        stopper.stop(AssertionFailure(truncate_message(str(message))))
+
+    def fail_unsaid() -> NoReturn:
+        """Fail an assertion whose message raised an error, and report that error instead."""
+        error = sys.exception()
+        fail_with(f"(the message itself could not be made: {type(error).__name__}{_error_text(error)})")
+
+    return {"_fail_": fail, "_fail_with_": fail_with, "_fail_unsaid_": fail_unsaid}
 
 
 class ExitFunction:

@@ -159,11 +159,27 @@ class ModuleMaker:
     def make(self, others: dict[str, ModuleFacade]) -> dict[str, ModuleFacade]:
         """Return the modules by name, with ``others``; ``collections`` and ``urllib`` hold their parts."""
         mend_library()
+        replaced = self._replaced_members()
+        facades = dict(others)
+        for name in sorted(ALLOWED_MODULES.keys() - others.keys(), key=len, reverse=True):  # parts before wholes
+            given = replaced[name]() if name in replaced else {}
+            parts = {part: facades[f"{name}.{part}"] for part in ALLOWED_MODULES[name] if f"{name}.{part}" in facades}
+            members = given | parts
+            missing = ALLOWED_MODULES[name] - members.keys()
+            if missing:
+                own = importlib.import_module(name)
+                members |= {member: getattr(own, member) for member in missing}
+            facades[name] = ModuleFacade(name, {member: members[member] for member in ALLOWED_MODULES[name]})
+        _name_types(facades)
+        return facades
+
+    def _replaced_members(self) -> dict[str, Callable[[], Members]]:
+        """What makes those members of each module that are not Python's own."""
         write = partial(self._write, self._errors)
         log = LogRuntime(self._clock, self._size_guard, write, self._getattr, self._functions["require_no_limit"])
         of_classes = class_members(self._functions["context"], self._functions["find_name"])
         GETS_END.update(of_classes["contextlib"][name] for name in ("AsyncExitStack", "ExitStack"))  # type: ignore[misc]
-        replaced: dict[str, Callable[[], Members]] = {
+        return {
             **{name: partial(dict, members) for name, members in of_classes.items()},
             "ast": lambda: {
                 **SYNTAX_MEMBERS,
@@ -207,18 +223,6 @@ class ModuleMaker:
             "weakref": weakref_members,
             "zoneinfo": zoneinfo_members,
         }
-        facades = dict(others)
-        for name in sorted(ALLOWED_MODULES.keys() - others.keys(), key=len, reverse=True):  # parts before wholes
-            given = replaced[name]() if name in replaced else {}
-            parts = {part: facades[f"{name}.{part}"] for part in ALLOWED_MODULES[name] if f"{name}.{part}" in facades}
-            members = given | parts
-            missing = ALLOWED_MODULES[name] - members.keys()
-            if missing:
-                own = importlib.import_module(name)
-                members |= {member: getattr(own, member) for member in missing}
-            facades[name] = ModuleFacade(name, {member: members[member] for member in ALLOWED_MODULES[name]})
-        _name_types(facades)
-        return facades
 
     def _write(self, usual: OutputStream, stream: Any, text: str) -> object:
         """Write to a stream of the plan, or to the usual one for None."""
