@@ -16,7 +16,7 @@ from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from functools import cache, partial, wraps
+from functools import cache, partial
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -148,6 +148,9 @@ MEMBER_TYPES: set[type] = {
 }
 """Types that a plan has by name, such as ``map`` or a module's member, and which ``type(x)`` returns too."""
 
+SHOWN_AS: dict[type, type] = {}
+"""Classes of ours that stand for types of Python's. Modules add their own."""
+
 REPLACED_TYPES: set[type] = set()
 """Python's types in whose place a module's member is a function, to which no result of ``type(x)`` could be equal."""
 
@@ -199,6 +202,8 @@ _shown_type: Callable[[Any], ShownType] = cache(ShownType)
 def visible_type(value: object) -> Any:
     """Return the type of a value, or what a plan may see of it. Raises TypeError for values of other packages."""
     kind = type(value)
+    if kind in SHOWN_AS:
+        return SHOWN_AS[kind]
     if kind in VISIBLE_TYPES or kind in MEMBER_TYPES or issubclass(kind, Exception) or is_plan_class(kind):
         return kind
     if issubclass(kind, type) or kind is ShownType:
@@ -215,19 +220,7 @@ _KNOWN_MODULES: Final = sys.stdlib_module_names | {"codeplan"}
 
 
 class PlanEnumType(enum.EnumType):
-    """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only.
-
-    Python writes to what the ``__new__`` of an Enum returns, and calls its ``__init__``: only a new member may be.
-    """
-
-    def __new__(metacls, cls: str, bases: tuple[type, ...], classdict: Any, **options: Any) -> Any:
-        for kind in (above for base in bases for above in base.__mro__):
-            if is_own_class(kind) and is_plan_function(_without_static(kind.__dict__.get("__new__"))):
-                raise TypeError(f"an Enum cannot derive from {kind.__name__}, which has a __new__ of its own")
-        given = _without_static(classdict.get("__new__"))
-        if is_plan_function(given):
-            dict.__setitem__(classdict, "__new__", _new_member_maker(given))
-        return super().__new__(metacls, cls, bases, classdict, **options)
+    """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only."""
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
         if named.get("type") is not None and not _is_allowed_base(named["type"]):
@@ -247,23 +240,6 @@ def _marked_enum(made: Any) -> Any:
         type.__setattr__(made, CLASS_MARK, True)
         made.__module__ = PLAN_MODULE
     return made
-
-
-def _without_static(function: Any) -> Any:
-    return function.__func__ if type(function) is staticmethod else function
-
-
-def _new_member_maker(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the ``__new__`` that a plan wrote for its Enum, which returns nothing but new members."""
-
-    @wraps(function)
-    def new(cls: Any, *args: Any, **named: Any) -> Any:
-        made = function(cls, *args, **named)
-        if type(made) is not cls:
-            raise TypeError(f"__new__ of an Enum returns a new member of {cls.__name__}, not {type(made).__name__}")
-        return made
-
-    return new
 
 
 PlanEnumType.__name__ = PlanEnumType.__qualname__ = "EnumType"
@@ -297,15 +273,6 @@ def require_definable(name: Any) -> None:
 
 def _plan_enum(base: type) -> Any:
     space: Any = PlanEnumType.__prepare__(base.__name__, (base,))
-    if issubclass(base, enum.Flag):
-
-        def missing(cls: Any, value: object) -> Any:
-            """Make the member for several flags, by a ``__new__`` of Python's alone."""
-            if is_plan_function(cls._member_type_.__new__):
-                raise TypeError(f"the members of {cls.__name__} cannot be made by a __new__ of the plan's")
-            return base._missing_.__func__(cls, value)  # type: ignore[attr-defined]
-
-        space["_missing_"] = classmethod(missing)
     made: Any = PlanEnumType(base.__name__, (base,), space)
     made.__module__ = "enum"
     return made
@@ -553,6 +520,8 @@ def _shown_member(name: str, value: Any, texts: TextMethods) -> Any:
         return _guard_method(value, "__new__", texts)
     if type(value) in (dict, list, set) and is_reserved(name) and name != "__annotations__":
         return type(value)(value)
+    if type(value) is MappingProxyType:
+        return dict(value)
     function = value.__func__ if name == "__new__" and type(value) is staticmethod else value
     if type(function) is not FunctionType or is_plan_function(function):
         return value
@@ -605,12 +574,16 @@ _CAUSES: Final = ("__cause__", "__context__")
 
 
 def is_own_super(value: Any) -> bool:
-    """Return whether a ``super`` object is that of a plan's object or class."""
+    """Return whether a ``super`` object is that of a plan's object or class. An object may name a class of Python's as
+    its own, whose bases ``super`` would then read for it.
+    """
     owner = _SUPER_SELF(value)
-    return is_plan_class(owner if is_class(owner) else type(owner))
+    kind = owner if is_class(owner) else type(owner)
+    return is_plan_class(kind) and _SUPER_CLASS(value) in kind.__mro__
 
 
 _SUPER_SELF: Final = typing.cast(Callable[[Any], Any], super.__dict__["__self__"].__get__)
+_SUPER_CLASS: Final = typing.cast(Callable[[Any], Any], super.__dict__["__thisclass__"].__get__)
 
 
 def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
@@ -631,6 +604,8 @@ def _guard_method(method: Any, name: str, texts: TextMethods) -> Any:
             return method(*args, **named)  # raises Python's own error
         _require_own(owner)
         _require_name(names, name)
+        if name == "__getattribute__" and names and is_class(owner):  # Python's would read its metaclass
+            return read_own(owner, names[0], texts)
         if name == "__getattribute__" and names == ("__class__",):
             return visible_type(owner)
         if name == "__getattribute__" and names == ("__hash__",):

@@ -10,17 +10,28 @@ from __future__ import annotations
 import ast
 import collections
 import contextlib
+import csv
 import dataclasses
+import enum
 import functools
+import inspect
 import keyword
 import pprint
 import statistics
 import typing
 import unicodedata
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CodeType, FunctionType
+from typing import Any, Final
 
-from codeplan.sandbox.runtime.classes import CLASS_MARK, is_class, is_of_metaclass, is_own_class, is_plan_class
+from codeplan.sandbox.runtime.classes import (
+    CLASS_MARK,
+    PlanEnumType,
+    is_class,
+    is_of_metaclass,
+    is_own_class,
+    is_plan_class,
+)
 from codeplan.sandbox.runtime.names import is_writable
 
 
@@ -29,8 +40,11 @@ def mend_library() -> None:
     """Replace the functions, once in a process, before it reads a plan."""
     _mend_aliases()
     _mend_dataclasses()
+    _mend_enums()
     _mend_means()
     _mend_nodes()
+    _mend_signatures()
+    csv.reader = read_rows
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
     for kind in (collections.UserDict, collections.UserList):
         kind.__copy__ = _copy_user_class  # type: ignore[method-assign]
@@ -103,6 +117,87 @@ def replace_fields(obj: Any, /, **changes: Any) -> Any:
                 raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
             changes[field.name] = getattr(obj, field.name)
     return kind(**changes)
+
+
+def _mend_enums() -> None:
+    """Let the Enum classes of plans write to new members of theirs alone, whatever makes them, and read no attribute of
+    what a plan names as a member's value.
+    """
+    member: Any = enum._proto_member  # type: ignore[attr-defined]
+    add = member.__set_name__
+
+    def add_checked(self: Any, enum_class: Any, member_name: str) -> None:
+        if type(enum_class) is PlanEnumType:
+            type.__setattr__(enum_class, "_new_member_", _member_maker(vars(enum_class)["_new_member_"]))
+        add(self, enum_class, member_name)
+
+    member.__set_name__ = add_checked
+    flags: Any = enum.Flag
+    combine = flags._missing_.__func__
+
+    def combine_checked(cls: Any, value: object) -> Any:
+        new = next(kind.__dict__["__new__"] for kind in cls._member_type_.__mro__ if "__new__" in kind.__dict__)
+        if not _is_pythons_new(new):
+            raise TypeError(f"the members of {cls.__name__} cannot be made by a __new__ of the plan's")
+        return combine(cls, value)
+
+    flags._missing_ = classmethod(combine_checked)
+    if hasattr(enum.property, "_attr_type"):  # from Python 3.12 on
+        read: Callable[..., Any] = enum.property.__get__
+
+        def read_checked(self: Any, instance: Any, ownerclass: Any = None) -> Any:
+            if instance is not None and self.fget is None and self._attr_type == "desc":
+                raise AttributeError(f"a member of an Enum has no attribute {self.name!r} here")
+            return read(self, instance, ownerclass)
+
+        enum.property.__get__ = read_checked  # type: ignore[method-assign]
+
+
+def _is_pythons_new(function: Any) -> bool:
+    """Whether this is the ``__new__`` of a type that is written in C, which makes objects of the class it is given."""
+    return type(function) is BuiltinFunctionType and function.__name__ == "__new__" and is_class(function.__self__)
+
+
+def _member_maker(make: Any) -> Callable[..., Any]:
+    """Return what makes the members of an Enum, which returns nothing but new members."""
+    if _is_pythons_new(make) or (type(make) is FunctionType and make.__code__ in _CHECKED):
+        return make  # type: ignore[no-any-return]
+
+    def new(cls: Any, *args: Any, **named: Any) -> Any:
+        made = make(cls, *args, **named)
+        if type(made) is not cls:
+            raise TypeError(f"__new__ of an Enum returns a new member of {cls.__name__}, not {type(made).__name__}")
+        return made
+
+    _CHECKED.add(new.__code__)
+    return new
+
+
+_CHECKED: Final = set[CodeType]()  # the code of ``new``
+
+
+def _mend_signatures() -> None:
+    """Let ``inspect`` make no signature of a text of the plan's, whose defaults it would evaluate."""
+    parse: Callable[..., Any] = inspect._signature_fromstr  # type: ignore[attr-defined]
+
+    def parse_checked(cls: Any, obj: Any, *rest: Any, **named: Any) -> Any:
+        if is_plan_class(obj if is_class(obj) else type(obj)):
+            raise ValueError(f"no signature found for {obj!r}")
+        return parse(cls, obj, *rest, **named)
+
+    inspect._signature_fromstr = parse_checked  # type: ignore[attr-defined]
+
+
+_READER: Final = csv.reader
+
+
+def read_rows(csvfile: Any, *dialect: Any, **options: Any) -> Any:
+    """``csv.reader`` of lines that cannot ask for the next row meanwhile: the reader would lose its fields."""
+    return _READER(_lines_once(iter(csvfile)), *dialect, **options)
+
+
+def _lines_once(lines: Iterator[Any]) -> Iterator[Any]:
+    yield from lines  # a generator that runs refuses to run again
 
 
 def _mend_means() -> None:

@@ -6,7 +6,9 @@ the machine's clock or random numbers, print, or make a huge value of a small on
 
 from __future__ import annotations
 
+import array
 import base64
+import bisect
 import calendar
 import collections.abc
 import contextlib
@@ -31,7 +33,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from functools import partial
 from typing import Any, NoReturn
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, list_names
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, array_number, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import (
     MEMBER_TYPES,
@@ -55,7 +57,7 @@ from codeplan.sandbox.runtime.guards import (
     set_name,
     shown_exception,
 )
-from codeplan.sandbox.runtime.library_mends import mend_library
+from codeplan.sandbox.runtime.library_mends import mend_library, read_rows
 from codeplan.sandbox.runtime.log_modules import (
     LogRuntime,
     compression_members,
@@ -186,6 +188,7 @@ class ModuleMaker:
                 "literal_eval": set_name("literal_eval", self._functions["literal_eval"]),
             },
             **{name: partial(dict, members) for name, members in compression_members(self._size_guard).items()},
+            "bisect": _bisect_members,
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
             "configparser": lambda: CONFIG_MEMBERS,
@@ -454,15 +457,7 @@ def _csv_members() -> Members:
     def unregister_dialect(name: Any) -> None:
         csv.unregister_dialect(_exact_name(name))
 
-    def reader(csvfile: Any, *dialect: Any, **options: Any) -> Any:
-        return csv.reader(_lines_once(iter(csvfile)), *dialect, **options)
-
-    return _named(reader, register_dialect, unregister_dialect)
-
-
-def _lines_once(lines: Iterator[Any]) -> Iterator[Any]:
-    """The lines, and an error if their maker asks for the next row meanwhile: a reader would lose its fields."""
-    yield from lines  # a generator that runs refuses to run again
+    return _named(register_dialect, unregister_dialect) | {"reader": set_name("reader", read_rows)}
 
 
 RUNTIME_BASES |= {csv.Dialect, *_DIALECTS.values()}
@@ -522,6 +517,20 @@ def _sized_operators(size_guard: SizeGuard) -> Members:
         for name in ("mul", "pow", "lshift", "mod")
         for prefix in ("", "i")
     }
+
+
+def _bisect_members() -> Members:
+    """Return what inserts into arrays numbers alone, as the arrays' own methods do."""
+
+    def inserting(name: str) -> Callable[..., object]:
+        function = getattr(bisect, name)
+
+        def insort(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+            function(a, array_number(a, x) if type(a) is array.array else x, lo, hi, key=key)
+
+        return set_name(name, insort)
+
+    return {name: inserting(name) for name in ("insort", "insort_left", "insort_right")}
 
 
 def _calendar_members() -> Members:

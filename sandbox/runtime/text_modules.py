@@ -17,8 +17,8 @@ from typing import Any
 from xml.etree import ElementTree as Trees
 from xml.etree.ElementTree import Element
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, CONVERSIONS, MAX_NESTING
-from codeplan.sandbox.runtime.classes import RUNTIME_BASES, VISIBLE_TYPES, WRITERS, mark_class
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, CONVERSIONS, MAX_NESTING, tag_text
+from codeplan.sandbox.runtime.classes import RUNTIME_BASES, SHOWN_AS, WRITERS, mark_class
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
@@ -267,14 +267,28 @@ class _ElementWriter:
             raise AttributeError(f"'Element' object has no attribute '{name}'")
         if name == "attrib" and type(value) is not dict:
             raise TypeError("attrib must be dict")
-        setattr(self.element, name, value)
+        setattr(self.element, name, tag_text(value) if name == "tag" else value)
 
 
+class _ElementType(type):
+    """Makes ``Element`` as plans see it: it makes elements whose tags are texts."""
+
+    def __call__(cls, tag: Any, *args: Any, **named: Any) -> Element:
+        return Element(tag_text(tag), *args, **named)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return type(value) is Element
+
+
+class PlanElement(metaclass=_ElementType):
+    """``Element`` as plans see it."""
+
+
+PlanElement.__name__ = PlanElement.__qualname__ = "Element"
+PlanElement.__module__ = "xml.etree.ElementTree"
 WRITERS[Element] = _ElementWriter
-VISIBLE_TYPES.add(Element)
-ALLOWED_ATTRIBUTES[Element] = _WRITTEN | split_names(
-    "append clear extend find findall findtext get insert items iter iterfind itertext keys remove set"
-)
+SHOWN_AS[Element] = PlanElement
+ALLOWED_ATTRIBUTES[Element] = _WRITTEN | split_names("append clear extend get insert items itertext keys remove set")
 
 
 def element_members(size_guard: SizeGuard) -> dict[str, object]:
@@ -308,8 +322,13 @@ def element_members(size_guard: SizeGuard) -> dict[str, object]:
     def iselement(element: Any) -> bool:
         return type(element) is Element
 
-    functions = (fromstring, XML, tostring, indent, iselement)
-    return {function.__name__: set_name(function.__name__, function) for function in functions} | {"Element": Element}
+    def SubElement(parent: Any, tag: Any, *args: Any, **named: Any) -> Any:  # Python's name
+        return Trees.SubElement(_require_element(parent), tag_text(tag), *args, **named)
+
+    functions: tuple[Any, ...] = (fromstring, XML, tostring, indent, iselement, SubElement)
+    return {function.__name__: set_name(function.__name__, function) for function in functions} | {
+        "Element": PlanElement
+    }
 
 
 def _require_element(value: Any) -> Any:
