@@ -75,7 +75,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            _check(name, getattr(self, name), zero_ok=name in _COUNTS)
+            _check(name, getattr(self, name), zero_ok=name in _MAY_BE_ZERO)
 
 
 _TIMES: Final = frozenset(name for name, kind in Limits.__annotations__.items() if kind == "float")
@@ -85,7 +85,7 @@ _MAX_WHOLE: Final = 2**62
 _MAXIMA: Final = {"recursion": 2**30, **dict.fromkeys(_TIMES, 10**9)}
 """The largest values that timers, resource limits and the interpreter can count."""
 
-_COUNTS: Final = frozenset({"output", "calls", "reads", "asks", "turns"})
+_MAY_BE_ZERO: Final = frozenset({"output", "calls", "reads", "asks", "turns"})
 
 _MESSAGES: Final = {
     "wall": "the plan ran longer than {allowed:g} s",
