@@ -530,7 +530,8 @@ def _bisect_members() -> Members:
 
         return set_name(name, insort)
 
-    return {name: inserting(name) for name in ("insort", "insort_left", "insort_right")}
+    left, right = inserting("insort_left"), inserting("insort_right")
+    return {"insort": right, "insort_left": left, "insort_right": right}
 
 
 def _calendar_members() -> Members:
