@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import socket
@@ -10,11 +9,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from codeplan.cli.app import main, report_error
+from codeplan.cli.app import report_error
 from codeplan.errors import InfrastructureError
 from codeplan.recording.events import EpisodeEnded
 from codeplan.recording.trace import Trace
@@ -30,34 +28,6 @@ def solution(agent, start_from=1):
 FAILING = IDLE.replace("n > 0", "n > 999")
 GRABBING = IDLE.replace("n = len(agent.receptacles)", "n = agent.grab('mug 1')")
 ENDLESS = IDLE.replace("n = len(agent.receptacles)", "n = 0\n        while True:\n            n = n + 1")
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Cli = Callable[..., Ran]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Runs the command line in a fresh folder, without a key."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "CODEPLAN_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*arguments: str) -> Ran:
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return Ran(code, str(out), str(err))
-
-    return run
 
 
 @pytest.fixture
@@ -76,7 +46,7 @@ def only_trace() -> Path:
     return found
 
 
-def is_one_clear_line(ran: Ran) -> bool:
+def is_one_clear_line(ran) -> bool:
     return ran.err.startswith("codeplan: ") and ran.err.count("\n") == 1 and "Traceback" not in ran.err and not ran.out
 
 
@@ -84,7 +54,7 @@ def is_one_clear_line(ran: Ran) -> bool:
 
 
 def test_the_version_is_printed(cli):
-    assert cli("--version") == Ran(0, f"codeplan {VERSION}\n", "")
+    assert cli("--version") == (0, f"codeplan {VERSION}\n", "")
 
 
 def test_help_loads_nothing_heavy():
@@ -237,7 +207,7 @@ def test_an_output_that_is_full_is_an_error_and_never_a_failure_of_the_plan(tmp_
 
 
 def test_a_sound_plan_is_accepted(cli, plan):
-    assert cli("check", plan(IDLE), "--env", "household") == Ran(0, "plan.py: accepted\n", "")
+    assert cli("check", plan(IDLE), "--env", "household") == (0, "plan.py: accepted\n", "")
     assert cli("check", plan(IDLE), "--env", "household", "--json").json == []
 
 
@@ -279,7 +249,7 @@ def test_the_mended_plan_is_written_if_asked_for(cli, plan):
     ran = cli("check", plan(BARE), "--env", "household", "--fix")
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "plan.py: the mended plan was written to the file")
     assert Path("plan.py").read_text() == IDLE
-    assert cli("check", "plan.py", "--env", "household") == Ran(0, "plan.py: accepted\n", "")
+    assert cli("check", "plan.py", "--env", "household") == (0, "plan.py: accepted\n", "")
 
 
 def test_without_fixes_the_plan_is_refused_as_it_is(cli, plan):

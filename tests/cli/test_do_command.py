@@ -2,14 +2,11 @@
 
 import io
 import json
-import os
-import pty
-import subprocess
-import sys
 
 import pytest
 from support.reply_server import endpoint as endpoint
 from support.reply_server import reply
+from support.terminals import answer_questions
 
 from codeplan.cli import main
 from codeplan.cli.questions import ask_for_approval
@@ -205,23 +202,10 @@ def on_terminal(folder, endpoint):
     """
 
     def run(answer, typed_ahead=""):
-        ours, theirs = pty.openpty()
-        os.write(ours, typed_ahead.encode())
         flags = ["--ask", "delete", "--verify", "checks.py:verify", "--set", "tries=1", "--model", "tiny", "-q"]
-        command = [sys.executable, "-m", "codeplan", "do", "add up", "--tools", "tools.py", *flags]
-        process = subprocess.Popen(
-            [*command, "--base-url", endpoint.url], stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, cwd=folder
-        )
-        os.close(theirs)
-        shown = b""
-        for asked, line in enumerate(answer.splitlines(keepends=True), 1):
-            while shown.count(b"a reason to refuse: ") < asked:
-                shown += os.read(ours, 1_000)
-            os.write(ours, line.encode())
-        code = process.wait(60)
-        process.stdout.close()
-        os.close(ours)
-        return code, shown
+        command = ["do", "add up", "--tools", "tools.py", *flags, "--base-url", endpoint.url]
+        lines = answer.splitlines(keepends=True)
+        return answer_questions(command, b"a reason to refuse: ", lines, folder, typed_ahead)[:2]
 
     return run
 

@@ -7,9 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import typer
@@ -17,28 +17,6 @@ from support.terminals import codeplan_on_terminal
 
 from codeplan.cli.app import app, main
 from codeplan.cli.commands import OPTION_GROUPS
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Ran]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Runs the command line in a fresh folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Ran:
-        code = main(arguments)
-        out, err = capsys.readouterr()
-        return Ran(code, out, err)
-
-    return run
 
 
 def test_help_lists_every_command_in_a_group_with_its_whole_summary(cli):

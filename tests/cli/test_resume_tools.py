@@ -1,12 +1,9 @@
 """``codeplan resume`` of episodes with tools: what it prints, asks and exits with."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 
 import pytest
+from support.terminals import answer_questions
 
 from codeplan.cli import main
 from codeplan.recording.events import CallBegun, DoubtDecided
@@ -131,16 +128,8 @@ def test_what_is_missing_or_wrong_is_named_in_a_sentence(in_doubt, resume, argum
     ("answer", "code", "decided"), [("retry", 0, ["retry"]), ("SKIP", 0, ["skip"]), ("", 2, []), ("yes", 2, [])]
 )
 def test_on_a_terminal_it_asks(in_doubt, answer, code, decided):
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "codeplan", "resume", "run", *OPTIONS]
-    process = subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL)
-    os.close(theirs)
-    shown = b""
-    while b"[retry/skip/STOP] " not in shown:
-        shown += os.read(ours, 1_000)
-    os.write(ours, f"{answer}\n".encode())
-    assert process.wait(120) == code
-    os.close(ours)
+    ended, shown, _ = answer_questions(["resume", "run", *OPTIONS], b"[retry/skip/STOP] ", [f"{answer}\n"])
+    assert ended == code
     assert b"send(to='bob\\x1b[2J', text='zzz" in shown and b"\x1b[2J" not in shown
     assert b"Some of the arguments are too long to show" in shown
     trace = Trace.read(in_doubt / "run" / "trace.jsonl")

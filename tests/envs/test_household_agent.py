@@ -37,12 +37,6 @@ def test_it_reads_the_receptacles_from_the_first_observation():
     assert HouseholdAgent(lambda action: Observation(""), Observation("Hello.")).receptacles == []
 
 
-def test_goto_returns_the_answer_without_the_arrival():
-    agent, _ = scripted_agent("You arrive at loc 12. On the desk 1, you see a pen 1."), None
-    assert agent[0].goto("desk 1") == "On the desk 1, you see a pen 1."
-    assert agent[0].location == "desk 1"
-
-
 @pytest.mark.parametrize(
     ("arrival", "command", "reply"),
     [
@@ -90,15 +84,6 @@ def test_location_and_hand_change_only_when_the_environment_says_so():
         seen.append((agent.location, agent.holding))
     nothing, pen = ("desk 1", None), ("desk 1", "pen 1")
     assert seen == [nothing, nothing, nothing, pen, pen, nothing]
-
-
-def test_going_to_the_current_receptacle_examines_it():
-    agent, game, _ = begin()
-    name = game.receptacles[0].name
-    seen = agent.goto(name)
-    assert agent.goto(name) == seen
-    assert agent.location == name
-    assert f"Last action: 'examine {name}'" in agent.report()
 
 
 def test_a_receptacle_within_reach_is_examined_instead():

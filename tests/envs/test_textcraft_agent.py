@@ -51,16 +51,6 @@ def test_without_commands_it_knows_none(first):
     assert (agent.goal, agent.craftable, agent.recipes("stick")) == ("", [], [])
 
 
-def test_its_methods_take_the_actions_of_the_environment():
-    agent, done = scripted_agent("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Inventory: [oak planks] (4) ")
-    assert agent.get(2, "oak logs") == "Got 2 oak logs"
-    assert agent.craft(4, "oak planks", {"oak logs": 1}) == "Crafted 4 minecraft:oak_planks"
-    assert agent.inventory() == {"oak planks": 4}
-    agent, done = scripted_agent("Could not find enough items to craft minecraft:shield")
-    agent.craft(1, "shield", {"oak planks": 6, "iron ingot": 1})
-    assert done == ["craft 1 shield using 6 oak planks, 1 iron ingot"]
-
-
 def test_it_derives_the_inventory_from_the_answers():
     agent, _ = scripted_agent("Got 2 oak logs", "Crafted 4 minecraft:oak_planks", "Could not find stick")
     assert agent.report() == "My goal is shield. I hold nothing. I have not acted yet."

@@ -26,13 +26,6 @@ def buyer(**rules):
     return WebShopAgent(act, env.reset(task)), done
 
 
-def test_search_and_click_act_and_return_the_page():
-    agent, done = buyer()
-    assert "Page 1 (Total results: 1)" in agent.search("mug")
-    assert agent.click(MUG.asin) == agent.page
-    assert done == ["search[mug]", f"click[{MUG.asin}]"]
-
-
 def test_the_other_methods_read_the_page_without_acting():
     agent, done = buyer()
     agent.search("oakhurst fennway")

@@ -79,11 +79,6 @@ def test_finish_reasons_of_whole_replies_are_normalised(endpoint: Endpoint, end:
     assert endpoint.answer(reply(finish_reason=end)).model().complete(HELLO, purpose="ask").finish_reason == "stop"
 
 
-def test_reasoning_is_not_part_of_the_answer(endpoint: Endpoint) -> None:
-    endpoint.answer(reply(message={"reasoning": "hm", "reasoning_content": "hm"}))
-    assert endpoint.model().complete(HELLO, purpose="ask").text == "Hello."
-
-
 def test_a_minimal_reply_is_enough(endpoint: Endpoint) -> None:
     endpoint.answer({"choices": [{"message": {"content": "Hi."}}]})
     answer = endpoint.model().complete(HELLO, purpose="ask")

@@ -49,18 +49,6 @@ def test_an_incomplete_response_is_an_error(endpoint: Endpoint, body: Any, said:
 
 
 @pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("<think>hm\n</think>\n\nHello.", "Hello."),
-        ("hm</think>Hello.", "Hello."),
-        ("Hello. <think> is a tag.", "Hello. <think> is a tag."),
-    ],
-)
-def test_reasoning_within_the_text_is_not_part_of_the_answer(endpoint: Endpoint, content: str, text: str) -> None:
-    assert endpoint.answer(reply(content)).model().complete(HELLO, purpose="ask").text == text
-
-
-@pytest.mark.parametrize(
     "thought",
     [
         reply("<think>hm, and hm"),

@@ -138,6 +138,7 @@ SHAPES: dict[str, tuple[Any, str, str]] = {
     "control tokens around the text": (reply("<|im_start|>assistant\nHello.<|im_end|>\n</s>"), "Hello.", ""),
     "a token in quotes": (reply("Write '<|im_end|>'"), "Write '<|im_end|>'", ""),
     "a struck text": (reply("<s>Bye.</s>"), "<s>Bye.</s>", ""),
+    "a tag as a word": (reply("Hello. <think> is a tag."), "Hello. <think> is a tag.", ""),
     "words before a thought": (reply("Well. <think>hm</think> Hello."), "Well. <think>hm</think> Hello.", ""),
     "counts with a point": (reply(usage={"prompt_tokens": 9.0, "completion_tokens": 3.0}), "Hello.", ""),
     "a number as fingerprint": (reply(system_fingerprint=7), "Hello.", ""),

@@ -4,30 +4,13 @@ import time
 
 import pytest
 from support.plan_server import plan_runner
+from support.sample_plans import LETTERS, REFINED_LETTERS
 
 from codeplan.mcp_server.plan_runner import RunControl
 from codeplan.recording import event_log
 
 ALONE = RunControl()
 HEAD = "def solution(agent, start_from=1):\n"
-LETTERS = """
-    if start_from <= 1:
-        sent = []
-        for p in agent.people():
-            agent.send(p)
-            sent.append(p)
-        assert len(sent) == 3
-    return sent
-"""
-REFINED = """
-    if start_from <= 1:
-        for p in agent.people():
-            if p not in sent:
-                agent.send(p)
-                sent.append(p)
-        assert len(sent) == 3
-    return sent
-"""
 
 
 class Post:
@@ -73,7 +56,7 @@ def test_a_refined_step_reads_what_was_sent_and_sends_the_rest(tmp_path, post):
         failed = runner.run(HEAD + LETTERS, "send letters", ALONE)
         assert (failed.failure.error, failed.failure.line, post._sent) == ("ConnectionError", 6, ["ann"])
         assert "sent = ['ann']" in failed.variables
-        done = runner.resume(failed.run, REFINED, ALONE)
+        done = runner.resume(failed.run, REFINED_LETTERS, ALONE)
     assert (done.ended, done.value, post._sent) == ("finished", ["ann", "bob", "cid"], ["ann", "bob", "cid"])
 
 

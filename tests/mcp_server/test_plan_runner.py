@@ -36,13 +36,6 @@ def plan(body, step=1):
     return f"def solution(agent, start_from=1):\n    if start_from <= {step}:\n{lines}"
 
 
-def test_a_plan_runs_to_its_end(runner):
-    answer = runner.run(PLAN, "count fruits", ALONE)
-    assert (answer.ended, answer.value, answer.calls, answer.failure) == ("finished", COUNTS, 3, None)
-    header = Trace.read(runner.folders.path(answer.run) / "trace.jsonl")[0]
-    assert header.task.goal == "count fruits"
-
-
 def test_a_failed_run_tells_the_step_the_line_the_calls_and_the_variables(runner):
     answer = runner.run(KIWI, "", ALONE)
     assert answer.ended == "failed" and answer.failure.error == "KeyError"

@@ -47,12 +47,6 @@ def test_the_end_of_the_episode_ends_it():
     assert (result.reason, result.actions) == ("the environment ended the episode", 2)
 
 
-def test_an_action_may_be_put_into_form_by_a_call_of_its_own():
-    result, model = play("I should look into the second box", "open 2", formalise=True)
-    assert result.success
-    assert model.purposes == ["act", "formalise"]
-
-
 def test_the_formaliser_is_shown_the_environments_own_examples():
     for env, example in (("household", "Action: open drawer 4"), ("hotpotqa", "Action: search[Elbe]")):
         model = Replies("I look around")

@@ -33,12 +33,6 @@ def test_it_tries_again_from_the_start():
     assert ("trial", "2") in spans
 
 
-def test_it_does_not_try_more_often_than_it_may():
-    result, model, _ = play(TryAgain(trials=2), *[GIVE_UP] * 5)
-    assert not result.success
-    assert len(model.asked) == 2
-
-
 DONE = "think: Task completed!"
 
 

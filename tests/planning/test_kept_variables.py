@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from support.sample_plans import LETTERS, REFINED_LETTERS
 from support.tag_marks import without_marks
 
 import codeplan
@@ -16,24 +17,8 @@ from codeplan.methods.adaplanner import AdaPlanner
 from codeplan.planning.refinement import MissingVariable, find_resume_point, missing_at_end
 from codeplan.types import Checkpoint, Plan, Step
 
-FIRST = """
-def solution(agent, start_from=1):
-    if start_from <= 1:
-        sent = []
-        for p in agent.people():
-            agent.send(p)
-            sent.append(p)
-        assert len(sent) == 3
-    return sent
-"""
-NATURAL = """
-    if start_from <= 1:
-        for p in agent.people():
-            if p not in sent:
-                agent.send(p)
-                sent.append(p)
-        assert len(sent) == 3
-"""
+FIRST = f"\ndef solution(agent, start_from=1):{LETTERS}"
+NATURAL = REFINED_LETTERS.removesuffix("    return sent\n")
 TOOLS = """
 def people() -> list[str]:
     return ["ann", "bob", "cid"]

@@ -40,33 +40,12 @@ def starts(events):
     return [e.start_from for e in events if isinstance(e, PlanStarted)]
 
 
-def test_a_plan_that_works_takes_one_model_call():
-    result, model, _ = play(plan(first=2))
-    assert result.success
-    assert (result.actions, result.refinements, model.purposes) == (1, 0, ["plan"])
-
-
 def test_after_a_failed_assertion_the_refined_plan_resumes_at_the_step_that_differs():
     result, model, events = play(plan(), plan(box="first + 1"))
     assert result.success
     assert model.purposes == ["plan", "refine"]
     assert starts(events) == [1, 2]
     assert [e.step for e in events if isinstance(e, StepEntered)] == [1, 2, 2]
-
-
-def test_when_an_earlier_step_differs_the_plan_goes_back_to_it():
-    result, _, events = play(plan(), plan(first=2))
-    assert result.success
-    assert starts(events) == [1, 1]
-
-
-def test_from_the_fourth_try_on_plans_start_over():
-    wrong = [plan(), *[plan(box=f"first + {n} - {n}") for n in range(1, 6)]]
-    result, _, events = play(*wrong, task="ball/3")
-    assert not result.success
-    assert result.reason == "no success in 6 tries"
-    assert result.refinements == 5
-    assert starts(events) == [1, 2, 2, 1, 1, 1]
 
 
 def test_a_refused_plan_is_repaired_before_it_runs():
@@ -77,12 +56,6 @@ def test_a_refused_plan_is_repaired_before_it_runs():
     assert "look_into" in "\n".join(m["content"] for m in model.asked[1][1])
     assert any(isinstance(e, PlanRejected) for e in events)
     assert [e.origin for e in events if isinstance(e, PlanDrafted)] == ["plan", "check"]
-
-
-def test_a_plan_that_cannot_be_repaired_counts_as_a_try():
-    result, model, _ = play("no code at all", "nor here", "nor here", plan(first=2))
-    assert result.success
-    assert model.purposes == ["plan", "check", "check", "refine"]
 
 
 def test_a_plan_that_the_second_repair_mends_is_the_same_try():

@@ -30,14 +30,6 @@ def test_the_first_test_task_is_taken_when_none_is_named():
     assert run(Boxes(), model=Replies(OPEN.format(1))).task.id == "ball/1"
 
 
-def test_a_failure_of_infrastructure_is_an_exception_and_the_trace_says_so(tmp_path):
-    with pytest.raises(InfrastructureError, match="no reply is left"):
-        run(Boxes(), "ball/2", model=Replies(), out=tmp_path / "run")
-    end = Trace.read(tmp_path / "run" / "trace.jsonl")[-1]
-    assert isinstance(end, EpisodeEnded)
-    assert end.result.reason.startswith("infrastructure: ")
-
-
 def test_an_interrupted_run_leaves_a_readable_trace(tmp_path):
     class Interrupted(Replies):
         def complete(self, messages, **options):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,11 +36,6 @@ def trace_of(path: Path, *events: Event) -> Path:
     return path
 
 
-@pytest.mark.parametrize("step", [1, 2, 10**6])
-def test_a_step_is_a_whole_number_from_1_on(step: int) -> None:
-    assert require_step(step) == step
-
-
 @pytest.mark.parametrize("step", [0, -1, True, False, 1.0, "1", None])
 def test_nothing_else_is_a_step(step: object) -> None:
     with pytest.raises(UsageError, match="a plan starts from a step"):
@@ -72,14 +65,6 @@ def test_names_that_were_dropped_stay_dropped_with_their_reason() -> None:
     assert read_start(given, 1, ROOM).dropped == given.dropped != {}
 
 
-@pytest.mark.parametrize("kind", [dict, Path, str])
-def test_variables_are_taken_from_a_dict_or_from_a_file(kind: type, tmp_path: Path) -> None:
-    variables: Any = {"x": [1, None]}
-    file = tmp_path / "v.json"
-    file.write_text(json.dumps(variables))
-    assert decode(read_start(variables if kind is dict else kind(file), 1, ROOM)) == variables
-
-
 @pytest.mark.parametrize("name", ["", "a b", "1a", "x" * 201, 7])
 def test_a_key_that_is_not_a_name_is_refused(name: object) -> None:
     with pytest.raises(UsageError, match="is not the name of a variable"):
@@ -100,8 +85,3 @@ def test_the_start_of_a_recorded_plan_is_that_of_its_first_run() -> None:
     assert recorded_start([drafted, started(2, first), started(2, second)]) == first
     assert recorded_start([drafted, started(1, None), started(2, second)]) is None
     assert recorded_start([PlanRejected(number=1, diagnostics=()), started(2, second)]) is None
-
-
-def test_a_recording_that_ends_before_its_plan_starts_has_no_start() -> None:
-    with pytest.raises(UsageError, match="the episode ended before its plan started"):
-        recorded_start([PlanDrafted(number=1, origin="plan", source="")])

@@ -37,10 +37,6 @@ def test_a_skill_is_a_folder_of_texts(library):
     assert (folder / "SKILL.md").read_text().startswith('---\nname: "heat-1"\n')
 
 
-def test_an_added_skill_is_read_back_unchanged(library):
-    assert library.get("household", library.add(skill()).name) == skill()
-
-
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 

@@ -4,25 +4,13 @@ import itertools
 import random
 import sys
 from fractions import Fraction
-from math import comb, isclose
+from math import comb
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.foreign_values import count_steps
 from support.steps import count_lines
 
 from codeplan.skills.skill import can_reach, e_value, sequential_verdict
-
-
-def test_the_e_value_is_the_documented_integral():
-    def integral(wins, losses, steps=4_000):
-        n = wins + losses
-        middles = (0.5 + (i + 0.5) / (2 * steps) for i in range(steps))
-        return 2 * sum(2**n * t**wins * (1 - t) ** losses for t in middles) / (2 * steps)
-
-    for wins, losses in itertools.product(range(7), repeat=2):
-        assert isclose(e_value(wins, losses), integral(wins, losses), rel_tol=1e-5)
 
 
 def test_the_e_value_is_the_exact_sum_of_binomial_coefficients():
@@ -43,17 +31,6 @@ def test_the_e_value_is_finite_for_any_number_of_wins():
     assert 1e300 < e_value(1_015, 0) < e_value(1_200, 0) == e_value(2_000, 0) == sys.float_info.max
     assert sequential_verdict(2_000, 5) == "helps"
     assert can_reach(0, 0, 2_000)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 12])
-def test_the_expected_e_value_of_a_fair_coin_is_one(n):
-    total = sum(Fraction(e_value(w, n - w)) * comb(n, w) for w in range(n + 1))
-    assert isclose(total / 2**n, 1)
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_a_win_raises_the_e_value_and_a_loss_lowers_it(wins, losses):
-    assert e_value(wins, losses + 1) < e_value(wins, losses) < e_value(wins + 1, losses)
 
 
 def false_promotions(level, rate, pairs=60, runs=4_000, discordant=0.6):
@@ -85,6 +62,7 @@ def test_the_verdict_changes_with_the_win_that_reaches_the_level(losses, wins):
     assert [sequential_verdict(n, losses) for n in (wins - 1, wins)] == ["open", "helps"]
     assert [sequential_verdict(losses, n) for n in (wins - 1, wins)] == ["open", "harms"]
     assert [can_reach(2, losses, left) for left in (wins - 3, wins - 2)] == [False, True]
+    assert [can_reach(n, losses, 0) for n in (wins - 1, wins)] == [False, True]
 
 
 @pytest.mark.parametrize(("level", "verdict"), [(0.5 + 1e-9, "helps"), (0.5, "helps"), (0.5 - 1e-9, "open")])
@@ -94,12 +72,6 @@ def test_evidence_equal_to_the_level_is_enough(level, verdict):
     assert sequential_verdict(1, 0, level * 4 / 3) == verdict
     assert sequential_verdict(0, 1, level * 4 / 3) == ("harms" if verdict == "helps" else "open")
     assert can_reach(0, 0, 1, level * 4 / 3) is (verdict == "helps")
-
-
-def test_by_default_the_level_is_five_percent():
-    assert 1 / 0.055 < e_value(9, 1) < 20 < e_value(12, 2) < 1 / 0.041
-    assert [sequential_verdict(*counts) for counts in ((9, 1), (12, 2))] == ["open", "helps"]
-    assert [can_reach(*counts, 0) for counts in ((9, 1), (12, 2))] == [False, True]
 
 
 @pytest.mark.parametrize("counts", [(-1, 0), (0, -1)])

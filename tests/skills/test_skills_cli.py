@@ -139,12 +139,6 @@ def test_bad_input_is_one_sentence(library, arguments, why):
     assert err.count("\n") == 1
 
 
-def test_a_missing_library_is_named(tmp_path):
-    code, _, err = codeplan(SkillLibrary(tmp_path / "none"), "list")
-    assert code == 2
-    assert "there is no skill library" in err
-
-
 def test_a_candidate_without_pairs_is_in_the_json(library):
     library.add(skill("bad-1", "candidate", plan="def solution(agent, start_from=1):\n    agent.goto('x')\n"))
     code, out, _ = codeplan(library, "filter", "household", "--skill", "bad-1", "--alone", "1", "--json")

@@ -36,7 +36,7 @@ def test_a_mistake_requested_by_name_is_made(world, name):
 @pytest.mark.parametrize(
     ("env", "task"),
     [
-        *(("household", "heat/1"), ("webshop", "buy/0"), ("hotpotqa", "bridge/2")),
+        *(("household", "heat/1"), ("textcraft", "depth3/70"), ("webshop", "buy/0"), ("hotpotqa", "bridge/2")),
         pytest.param("scienceworld", "lifespan-shortest-lived/95", marks=needs_engine),
     ],
 )

@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from support.standin_prompts import FIRST_CHECK, PLAIN, REPORT, ask, errors_of, played
+from support.standin_prompts import PLAIN, REPORT, ask, played
 from support.task_runs import run_tasks
 from support.trace_samples import outcomes_of
 
@@ -141,16 +141,6 @@ def test_a_mistake_without_a_place_leaves_the_plan_unchanged():
     assert (
         MISTAKE_INSERTERS["forgotten_ingredient"](plan, 0.5) == MISTAKE_INSERTERS["sought_product"](plan, 0.5) == plan
     )
-
-
-@pytest.mark.parametrize("name", ["syntax_error", "unknown_method"])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_refused_plan_is_repaired(name, seed):
-    broken = ask_for_plan(ScriptedModel(seed, name))
-    assert errors_of(broken, TextCraftAgent)
-    errors = errors_of(broken, TextCraftAgent)
-    assert ask("adaplanner/check", source=broken, errors=errors, **FIRST_CHECK) == CORRECT
-    assert ask_to_refine(broken, errors_of(broken, TextCraftAgent)) == CORRECT
 
 
 def test_a_wrong_count_becomes_the_recipes():

@@ -152,3 +152,24 @@ def _capture_locals(code: types.CodeType, found: dict[str, object]) -> Iterator[
         yield
     finally:
         sys.setprofile(before)
+
+
+LETTERS = """
+    if start_from <= 1:
+        sent = []
+        for p in agent.people():
+            agent.send(p)
+            sent.append(p)
+        assert len(sent) == 3
+    return sent
+"""
+REFINED_LETTERS = """
+    if start_from <= 1:
+        for p in agent.people():
+            if p not in sent:
+                agent.send(p)
+                sent.append(p)
+        assert len(sent) == 3
+    return sent
+"""
+"""Steps that send letters, of which one fails at first; and refined, so that none is sent twice."""

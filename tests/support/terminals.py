@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -53,6 +54,28 @@ def codeplan_on_terminal(
     os.close(terminal)
     status = os.waitpid(child, 0)[1]
     return OnTerminal(os.waitstatus_to_exitcode(status), _CONTROL.sub("", raw), raw)
+
+
+def answer_questions(
+    arguments: Sequence[str], prompt: bytes, answers: Sequence[str], folder: Path | None = None, typed_ahead: str = ""
+) -> tuple[int, bytes, bytes]:
+    """Run ``codeplan``, which reads from a terminal and shows its questions there, and type an answer after each prompt.
+
+    Returns the exit code, what the terminal showed up to the last prompt, and the standard output.
+    """
+    ours, theirs = pty.openpty()
+    os.write(ours, typed_ahead.encode())
+    command = [sys.executable, "-m", "codeplan", *arguments]
+    with subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, cwd=folder) as process:
+        os.close(theirs)
+        shown = b""
+        for number, answer in enumerate(answers, 1):
+            while shown.count(prompt) < number:
+                shown += os.read(ours, 1_000)
+            os.write(ours, answer.encode())
+        out, _ = process.communicate(timeout=120)
+    os.close(ours)
+    return process.returncode, shown, out
 
 
 def _read(terminal: int, interrupt_at: str | Callable[[], bool], until: float) -> str:

@@ -3,14 +3,11 @@
 import asyncio
 import datetime
 import itertools
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.boxes import Replies
+from support.terminals import answer_questions
 
 import codeplan
 from codeplan.cli.app import main
@@ -364,17 +361,7 @@ def test_the_command_names_the_way_to_answer_and_goes_on(capsys):
 @pytest.mark.parametrize(("typed", "code", "told"), [("2\n", 1, b"booked 2"), ("\x04", 5, b"Waiting for an answer")])
 def test_on_a_terminal_it_asks_as_long_as_the_user_likes(typed, code, told):
     write_files("ask_user('How many?\\x1b[2J', int)")
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "codeplan", "do", "book", *GIVEN]
-    process = subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE)
-    os.close(theirs)
-    shown = b""
-    for number, line in enumerate(["two\n"] * 4 + [typed], 1):
-        while shown.count(b"Your answer: ") < number:
-            shown += os.read(ours, 1_000)
-        os.write(ours, line.encode())
-    with process:
-        out, _ = process.communicate(timeout=60)
-    os.close(ours)
-    assert process.returncode == code and told in out
+    answers = ["two\n"] * 4 + [typed]
+    ended, shown, out = answer_questions(["do", "book", *GIVEN], b"Your answer: ", answers)
+    assert ended == code and told in out
     assert shown.count(b"(the answer is a str, not an int)") == 4 and b"\x1b[2J" not in shown

@@ -100,17 +100,6 @@ def hidden(api):
     return {*api.brief, *api.unlisted}
 
 
-def test_denied_tools_are_in_no_prompt():
-    asked = []
-
-    def model(messages):
-        asked.append("".join(message["content"] for message in messages))
-        return "def solution(agent, start_from=1):\n    return 1"
-
-    codeplan.do("go", tools=[tool("send"), tool("delete")], deny="delete", model=model)
-    assert "send(" in asked[0] and "delete" not in asked[0]
-
-
 def test_those_that_fit_the_goal_are_shown_in_full():
     text = shown(500, "Which calendars can be sent?")
     full = [line.split("(")[0].split()[-1] for line in text.splitlines() if line.startswith("    def ")]

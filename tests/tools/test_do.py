@@ -23,16 +23,7 @@ from codeplan.recording.events import (
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.tools.environment import Verifier
-from codeplan.types import (
-    Claimed,
-    Crashed,
-    EnvironmentEnded,
-    InfrastructureFailed,
-    LastFailure,
-    NoProgress,
-    NotSolved,
-    Success,
-)
+from codeplan.types import Claimed, Crashed, EnvironmentEnded, InfrastructureFailed, LastFailure, NoProgress, Success
 
 
 class Store:
@@ -78,29 +69,6 @@ def test_without_a_verifier_the_end_is_claimed_and_no_success():
     assert (result.success, result.claim, result.value) == (False, True, 7)
     assert result.ending == Claimed("the plan ran to its end; nobody verified the result")
     assert model.purposes == ["plan"]
-
-
-class WaitingStore(Store):
-    async def total(self) -> int:
-        return sum(self.rows.values())
-
-    async def keys(self):
-        for key in self.rows:
-            yield key
-
-
-async def awaits(value, tools):
-    return value == await tools.total() and await tools.keys() == ["a", "b"] and tools.get("a") == 3
-
-
-def does_not_wait(value, tools):
-    return value == tools.total() and tools.keys() == ["a", "b"] and tools.get("a") == 3
-
-
-@pytest.mark.parametrize("verify", [awaits, does_not_wait])
-def test_a_verifier_can_call_asynchronous_tools(verify):
-    result, _ = do(plan("return agent.total()"), tools=WaitingStore(), verify=verify)
-    assert (result.ending, result.value) == (Success(), 7)
 
 
 def use(tool: str) -> str:
@@ -209,16 +177,10 @@ def test_no_server_is_started_for_a_model_that_cannot_be_reached(tmp_path, monke
     assert not (tmp_path / "started").exists()
 
 
-def test_a_value_that_nobody_accepts_is_not_solved():
-    result, _ = do(TOTAL, verify=lambda value: False, tries=1)
-    assert (result.success, result.ending) == (False, NotSolved("no success in 1 try"))
-
-
 @pytest.mark.parametrize(
     ("verify", "why"),
     [
         (lambda value: None, "returned a value of the type NoneType; return True, False or a text"),
-        (lambda value: {}[value], "the verifier failed: KeyError: 7"),
         (lambda value, tools: tools.get([]), "the verifier failed: AgentError: get was called wrongly: key: "),
     ],
 )
@@ -278,7 +240,7 @@ def test_a_tools_exception_is_on_the_trace_with_its_traceback(tmp_path, capfd):
     result, _ = do(FAIL, tools=fail, out=tmp_path)
     (failed,) = events(tmp_path, ToolFailed)
     assert (failed.tool, failed.error, failed.message) == ("fail", "ConnectionError", "no route")
-    assert "in fail" in failed.traceback
+    assert "in fail" in failed.traceback and "python_tools.py" not in failed.traceback
     assert (result.value, result.failure, capfd.readouterr().err) == (1, None, "")
 
 
@@ -286,7 +248,8 @@ def test_a_tools_exception_that_ends_the_plan_is_its_failure_with_a_traceback(tm
     result, _ = do(plan("agent.fail()"), tools=fail, tries=1, out=tmp_path)
     assert result.failure == LastFailure("ConnectionError", "no route", 1, 3, "fail")
     (failed,) = events(tmp_path, ToolFailed)
-    assert capfd.readouterr().err.count(failed.traceback) == 1
+    shown = capfd.readouterr().err
+    assert shown.startswith("The tool fail failed:\nTraceback") and shown.count(failed.traceback) == 1
     codeplan.replay(tmp_path, env=ToolEnvironment("add up", Toolset(python_tools(fail))))
     assert failed.traceback not in capfd.readouterr().err
 

@@ -13,7 +13,7 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.errors import EnvironmentFailure, VerifierBroken
-from codeplan.recording.events import ToolFailed, ValueJudged
+from codeplan.recording.events import ToolFailed
 from codeplan.recording.trace import Trace
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.types import Call, Claimed
@@ -172,14 +172,6 @@ def test_an_approver_that_leaves_the_program_has_approved_nothing(approve):
     with pytest.raises(EnvironmentFailure, match="the function that approves calls failed: "):
         codeplan.do("try it", tools=act, model=Replies(plan("agent.act()")), approve=lambda call: approve())
     assert called == []
-
-
-def test_a_verdict_of_half_surrogate_pairs_is_recorded(tmp_path):
-    codeplan.do(
-        "try it", tools=cancel, model=Replies(plan("return 1")), verify=lambda value: "no \ud800", tries=1, out=tmp_path
-    )
-    (judged,) = [e for e in Trace.read(tmp_path / "trace.jsonl") if isinstance(e, ValueJudged)]
-    assert judged.verdict.text.endswith("not accepted: no \\ud800")
 
 
 def test_a_task_that_ignores_its_end_does_not_hold_up_the_episodes_end():

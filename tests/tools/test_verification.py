@@ -19,11 +19,6 @@ def test_a_bool_or_a_text_is_a_verdict(verdict):
     assert judged(lambda value, tools: verdict) is verdict or judged(lambda value, tools: verdict) == verdict
 
 
-def test_a_verifier_gets_the_value_and_the_tools_if_it_takes_both():
-    assert judged(lambda value, tools: f"{value} {tools}") == "3 the tools"
-    assert judged(lambda value: f"{value}") == "3"
-
-
 def test_a_long_text_is_cut_and_half_surrogate_pairs_are_escaped():
     assert MAX_VERDICT_CHARS == 2_000
     assert judged(lambda value: "x" * 2_000) == "x" * 2_000

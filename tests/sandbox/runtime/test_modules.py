@@ -9,6 +9,7 @@ import inspect
 import json
 import string
 import subprocess
+import sys
 import typing
 from pathlib import Path
 from typing import Any
@@ -103,88 +104,67 @@ Traceback (most recent call last):
   File "<plan>", line 9, in solution
 KeyError: 'b'"""
 
-PRINTED = {
-    "urllib.parse": ("import urllib.parse\nprint(urllib.parse.quote('a b'))", "a%20b"),
-    "from urllib import parse": ("from urllib import parse\nprint(parse.urlsplit('http://h:1/p?q').port)", "1"),
-    "import a.b as c": ("import collections.abc as c\nprint(isinstance([], c.Sequence))", "True"),
-    "datetime": ("from datetime import date, timedelta\nprint(date(2024, 2, 28) + timedelta(days=2))", "2024-03-01"),
-    "strptime": ("from datetime import datetime\nprint(datetime.strptime('5/6/20', '%d/%m/%y').date())", "2020-06-05"),
+AS_IN_PYTHON = {
+    "urllib.parse": ("import urllib.parse\nprint(urllib.parse.quote('a b'))"),
+    "from urllib import parse": ("from urllib import parse\nprint(parse.urlsplit('http://h:1/p?q').port)"),
+    "import a.b as c": ("import collections.abc as c\nprint(isinstance([], c.Sequence))"),
+    "datetime": ("from datetime import date, timedelta\nprint(date(2024, 2, 28) + timedelta(days=2))"),
+    "strptime": ("from datetime import datetime\nprint(datetime.strptime('5/6/20', '%d/%m/%y').date())"),
     "zoneinfo": (
         "from datetime import datetime\nfrom zoneinfo import ZoneInfo\n"
-        "print(datetime(2024, 7, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset())",
-        "2:00:00",
+        "print(datetime(2024, 7, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset())"
     ),
-    "itertools": ("from itertools import chain, groupby\nprint(list(chain.from_iterable([[1], [2]])))", "[1, 2]"),
+    "itertools": ("from itertools import chain, groupby\nprint(list(chain.from_iterable([[1], [2]])))"),
     "cache": (
         "import functools\ndef f(n):\n    return n if n < 2 else g(n - 1) + g(n - 2)\n"
-        "g = functools.lru_cache(maxsize=None)(f)\nprint(g(80), g.cache_info().misses)",
-        "23416728348467685 81",
+        "g = functools.lru_cache(maxsize=None)(f)\nprint(g(80), g.cache_info().misses)"
     ),
     "wraps": (
-        "from functools import wraps\ndef f():\n    return 1\ndef g():\n    return 2\nh = wraps(f)(g)\nprint(h())",
-        "2",
+        "from functools import wraps\ndef f():\n    return 1\ndef g():\n    return 2\nh = wraps(f)(g)\nprint(h())"
     ),
     "singledispatch": (
         "from functools import singledispatch\nf = singledispatch(lambda x: 'any')\nf.register(int, lambda x: 'int')\n"
         "@f.register\ndef g(x: None): return 'none'\n"
-        "print(f(True), f('a'), f(None))",
-        "int any none",
+        "print(f(True), f('a'), f(None))"
     ),
     "namedtuple": (
         "from collections import namedtuple\nP = namedtuple('P', 'x y', defaults=[0])\np = P(1)\n"
-        "print(p, p.x, p._replace(y=5), p._asdict(), P._fields)",
-        "P(x=1, y=0) 1 P(x=1, y=5) {'x': 1, 'y': 0} ('x', 'y')",
+        "print(p, p.x, p._replace(y=5), p._asdict(), P._fields)"
     ),
     "ChainMap": (
-        "from collections import ChainMap\nc = ChainMap({'a': 1}, {'b': 2})\nc['b'] = 3\nprint(c['b'], c.maps, len(c))",
-        "3 [{'a': 1, 'b': 3}, {'b': 2}] 2",
+        "from collections import ChainMap\nc = ChainMap({'a': 1}, {'b': 2})\nc['b'] = 3\nprint(c['b'], c.maps, len(c))"
     ),
-    "heapq": (
-        "import heapq\nh = [3, 1, 2]\nheapq.heapify(h)\nprint(heapq.heappop(h), list(heapq.merge([1], [0])))",
-        "1 [0, 1]",
-    ),
-    "bisect": ("import bisect\na = [1, 3]\nbisect.insort(a, 2)\nprint(a)", "[1, 2, 3]"),
+    "heapq": ("import heapq\nh = [3, 1, 2]\nheapq.heapify(h)\nprint(heapq.heappop(h), list(heapq.merge([1], [0])))"),
+    "bisect": ("import bisect\na = [1, 3]\nbisect.insort(a, 2)\nprint(a)"),
     "deepcopy": (
         "import copy\na = [1, {'k': (2, [3])}]\na.append(a)\nb = copy.deepcopy(a)\nb[1]['k'][1].append(4)\n"
-        "print(a[1], b[1], b[2] is b)",
-        "{'k': (2, [3])} {'k': (2, [3, 4])} True",
+        "print(a[1], b[1], b[2] is b)"
     ),
     "operator": (
         "from operator import attrgetter, itemgetter, methodcaller\nimport datetime\nd = datetime.date(2024, 5, 6)\n"
-        "print(attrgetter('year', 'month')(d), itemgetter(1)('ab'), methodcaller('split', '-')('a-b'))",
-        "(2024, 5) b ['a', 'b']",
+        "print(attrgetter('year', 'month')(d), itemgetter(1)('ab'), methodcaller('split', '-')('a-b'))"
     ),
     "decimal": (
-        "from decimal import Decimal, ROUND_HALF_UP\nprint(Decimal('2.675').quantize(Decimal('0.01'), ROUND_HALF_UP))",
-        "2.68",
+        "from decimal import Decimal, ROUND_HALF_UP\nprint(Decimal('2.675').quantize(Decimal('0.01'), ROUND_HALF_UP))"
     ),
-    "fractions": ("from fractions import Fraction\nf = Fraction(3, 6) ** 2\nprint(f, f.denominator)", "1/4 4"),
-    "statistics": (
-        "import statistics\nprint(statistics.median([3, 1, 2]), statistics.NormalDist(0, 1).cdf(0))",
-        "2 0.5",
-    ),
-    "textwrap": ("import textwrap\nprint(textwrap.shorten('aaa bbb ccc', 9))", "aaa [...]"),
-    "Template": ("from string import Template\nprint(Template('$a-$b').safe_substitute(a=1))", "1-$b"),
+    "fractions": ("from fractions import Fraction\nf = Fraction(3, 6) ** 2\nprint(f, f.denominator)"),
+    "statistics": ("import statistics\nprint(statistics.median([3, 1, 2]), statistics.NormalDist(0, 1).cdf(0))"),
+    "textwrap": ("import textwrap\nprint(textwrap.shorten('aaa bbb ccc', 9))"),
+    "Template": ("from string import Template\nprint(Template('$a-$b').safe_substitute(a=1))"),
     "hashlib": (
-        "import hashlib, hmac\nprint(hashlib.sha256(b'a').hexdigest()[:8], hmac.new(b'k', b'm', 'md5').digest_size)",
-        "ca978112 16",
+        "import hashlib, hmac\nprint(hashlib.sha256(b'a').hexdigest()[:8], hmac.new(b'k', b'm', 'md5').digest_size)"
     ),
-    "base64": ("import base64, binascii\nprint(base64.b64encode(b'ab'), binascii.crc32(b'ab'))", "b'YWI=' 2659403885"),
+    "base64": ("import base64, binascii\nprint(base64.b64encode(b'ab'), binascii.crc32(b'ab'))"),
     "csv": (
         "import csv, io\nf = io.StringIO()\nw = csv.writer(f)\nw.writerow(['a', 'b,c'])\n"
-        "print([r for r in csv.reader(f.getvalue().splitlines())], [r['x'] for r in csv.DictReader(io.StringIO('x,y\\n1,2'))])",
-        "[['a', 'b,c']] ['1']",
+        "print([r for r in csv.reader(f.getvalue().splitlines())], [r['x'] for r in csv.DictReader(io.StringIO('x,y\\n1,2'))])"
     ),
     "print to a file": (
-        "import io, sys\nf = io.StringIO()\nprint('a', file=f)\nprint(repr(f.getvalue()), file=sys.stderr)",
-        "'a\\n'",
+        "import io, sys\nf = io.StringIO()\nprint('a', file=f)\nprint(repr(f.getvalue()), file=sys.stderr)"
     ),
-    "difflib": ("import difflib\nprint(difflib.get_close_matches('appel', ['ape', 'apple']))", "['apple', 'ape']"),
-    "pprint": ("import pprint\npprint.pprint({'b': 1, 'a': 2})", "{'a': 2, 'b': 1}"),
-    "calendar": (
-        "import calendar\nprint(calendar.monthrange(2024, 2)[1], calendar.day_name[0], calendar.MONDAY + 1)",
-        "29 Monday 1",
-    ),
+    "difflib": ("import difflib\nprint(difflib.get_close_matches('appel', ['ape', 'apple']))"),
+    "pprint": ("import pprint\npprint.pprint({'b': 1, 'a': 2})"),
+    "calendar": ("import calendar\nprint(calendar.monthrange(2024, 2)[1], calendar.day_name[0], calendar.MONDAY + 1)"),
     "abstract bases": (
         "import collections.abc as c\nfrom typing import Sequence\n"
         "class M(c.MutableMapping):\n    def __init__(self, **kept):\n        self.kept = kept\n"
@@ -197,14 +177,209 @@ PRINTED = {
         "    def __getitem__(self, i):\n        return (4, 5, 6)[i]\n"
         "m = M(a=1)\nm.update(b=2)\nm.setdefault('c', 3)\nprint(m.pop('a'), m.get('z'), dict(m), m == {'b': 2, 'c': 3}, m.keys() & {'c'})\n"
         "print(S().index(5), list(reversed(S())), 9 in S(), isinstance(m, c.Mapping), isinstance(S(), c.Sequence), S.mro()[1].__name__)\n"
-        "try:\n    type('T', (c.Sized,), {})()\nexcept TypeError as e:\n    print('abstract' in str(e))",
-        "1 None {'b': 2, 'c': 3} True {'c'}\n1 [6, 5, 4] False True True Sequence\nTrue",
+        "try:\n    type('T', (c.Sized,), {})()\nexcept TypeError as e:\n    print('abstract' in str(e))"
     ),
     "subclasses": (
         "class A:\n    pass\nclass B(A):\n    pass\nclass C(A):\n    pass\n"
-        "print([kind.__name__ for kind in A.__subclasses__()], B.__subclasses__())",
-        "['B', 'C'] []",
+        "print([kind.__name__ for kind in A.__subclasses__()], B.__subclasses__())"
     ),
+    "exc_info": (
+        "import sys\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n"
+        "    print(sys.exc_info()[0].__name__, sys.exc_info()[1] is e, sys.exception() is e)\n"
+        "try:\n    assert False, 'no'\nexcept AssertionError:\n    print(sys.exc_info()[:2])\nprint(sys.exc_info())"
+    ),
+    "partials": (
+        "from functools import partial, partialmethod, singledispatchmethod, update_wrapper\np = partial(int, base=2)\n"
+        "print(p, p('11'), p.func, p.args, p.keywords)\nclass A:\n    def m(self, a, b=0):\n        return a, b\n"
+        "    n = partialmethod(m, 1)\n    @singledispatchmethod\n    def f(self, x):\n        return 'any'\n"
+        "    @f.register\n    def _(self, x: int):\n        return 'int'\nprint(A().n(b=3), A().f(1), A().f(''))\n"
+        "class D:\n    def __init__(self, f):\n        update_wrapper(self, f)\n"
+        "print(D(A.m).__name__, D(A.m).__wrapped__ is A.m)"
+    ),
+    "SimpleNamespace": (
+        "from types import SimpleNamespace\nn = SimpleNamespace(a=1)\nprint(n, type(n).__name__, hasattr(n, 'b'))\n"
+        "try:\n    n.b\nexcept AttributeError as e:\n    print(e)"
+    ),
+    "xml.sax.saxutils": (
+        "from xml.sax import saxutils\nprint(saxutils.escape('a<b&c', {'a': 'A'}), saxutils.unescape('&lt;&amp;lt;'), saxutils.quoteattr('\"'))"
+    ),
+    "warnings": (
+        "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('error')\n"
+        "    warnings.filterwarnings('ignore', 'OLD')\n    warnings.warn('old')\n    try:\n"
+        "        warnings.warn('new', DeprecationWarning)\n    except DeprecationWarning as e:\n        print(e, e.__suppress_context__)\n"
+        "with warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('ignore', FutureWarning)\n"
+        "    warnings.warn('a', FutureWarning)\n    warnings.warn('b')\nprint([str(x.message) for x in w])"
+    ),
+    "parts of others": (
+        "from functools import singledispatch\nfrom xml.etree import ElementTree as ET\nfrom typing import List\n"
+        "@singledispatch\ndef f(x): return 1\nf.register(int, lambda x: 2)\nprint(len(f.registry), f.registry[int](0), list[int].__name__, List[int].__name__)\n"
+        "try:\n    ET.fromstring('<a>')\nexcept ET.ParseError as e:\n    print(e.position, e.code)"
+    ),
+    "html.parser": (
+        "from html.parser import HTMLParser\nclass Links(HTMLParser):\n"
+        "    def reset(self):\n        super().reset()\n        self.seen = []\n"
+        "    def handle_starttag(self, tag, attrs):\n        self.seen.append((tag, dict(attrs), self.getpos()))\n"
+        "    def handle_data(self, data):\n        self.seen.append(data)\n"
+        "p = Links()\np.feed('<a href=\"/x?a&amp;b\">you &amp;')\nr = Links()\nr.feed('<!-- -->we<br/>')\nr.close()\np.feed(' me')\np.close()\n"
+        "print(p.seen, r.seen, isinstance(p, HTMLParser))"
+    ),
+    "html": ("import html\nprint(html.escape('<a>'))"),
+    "paths": (
+        "import os\nfrom pathlib import Path, PureWindowsPath\np = Path('a') / 'b.tar.gz'\n"
+        "print(p, p.stem, p.suffix, p.parent.name, list(p.parents)[1], p.with_suffix('.md').name, sorted([p, Path('a')])[0])\n"
+        "print(os.path.join('a', 'b'), os.path.splitext('x.y'), PureWindowsPath('c:/x/y').parts[1])"
+    ),
+    "uuid": ("import uuid\nprint(uuid.uuid5(uuid.NAMESPACE_DNS, 'a').version, len(uuid.uuid4().hex))"),
+    "json": (
+        "import json, io\nf = io.StringIO()\njson.dump({'a': 1.5}, f)\nf.seek(0)\n"
+        "print(json.load(f, parse_float=str), json.loads('{\"a\": 1}', object_hook=list))"
+    ),
+    "unicodedata": ("import unicodedata\nprint(unicodedata.name('a'))"),
+    "numbers": ("import numbers, cmath\nprint(isinstance(1, numbers.Integral), cmath.phase(1))"),
+    "to_bytes": ("print((258).to_bytes(2, 'big'), int.from_bytes(b'ab', 'little'))"),
+    "fromhex": ("print(bytes.fromhex('6162'), float.fromhex('0x1p3'))"),
+    "iter with a sentinel": ("a = [1, 0, 2]\nprint(list(iter(a.pop, 0)))"),
+    "Match.re": ("print(re.match('a', 'a').re.pattern)"),
+    "bytearray": ("b = bytearray(b'ab')\nb[0] = 99\nb.append(100)\nprint(b, b.decode('ascii'))"),
+    "encodings": (
+        "print('é'.encode('cp437'), 'é'.encode('L1'), b'\\xff\\xfea\\x00'.decode('U16'), 'é'.encode('windows-1252'))"
+    ),
+    "logging": (
+        "import logging\nlogging.basicConfig(level='INFO')\nlogging.getLogger('a.b').info('%s of %d', 'x', 3)\n"
+        "logging.debug('hidden')\nlogging.info('%(k)s', {'k': 1})"
+    ),
+    "logging to a stream of one's own": (
+        "import io, logging\nout = io.StringIO()\nhandler = logging.StreamHandler(out)\n"
+        "handler.setFormatter(logging.Formatter('{levelname}|{funcName}|{message}|{who}', style='{'))\n"
+        "log = logging.getLogger('a')\nlog.addHandler(handler)\nlog.propagate = False\n"
+        "log.addFilter(lambda record: 'secret' not in record.getMessage())\n"
+        "log.error('secret')\nlog.critical('seen', extra={'who': 'me'})\nprint(repr(out.getvalue()))"
+    ),
+    "configparser": (
+        "import configparser, io\ncfg = configparser.ConfigParser()\n"
+        "cfg.read_string('[core]\\nname = demo\\n; comment\\nworkers: 4\\nwho = %(name)s!\\n')\n"
+        "print(cfg.sections(), dict(cfg['core']), cfg.getint('core', 'workers'), cfg['core'].get('x', 'y'), 'a' in cfg)\n"
+        "cfg.optionxform = str\ncfg['New'] = {'A': '1'}\nout = io.StringIO()\ncfg.write(out)\n"
+        "print(repr(out.getvalue()))\ntry:\n    cfg['q']\nexcept KeyError as e:\n    print(e)"
+    ),
+    "graphlib": (
+        "from graphlib import CycleError, TopologicalSorter\n"
+        "print(*TopologicalSorter({'b': ['a'], 'c': ['b']}).static_order())\ntry:\n"
+        "    TopologicalSorter({1: [2], 2: [1]}).prepare()\nexcept CycleError as e:\n    print(e.args[0])"
+    ),
+    "ipaddress": (
+        "import ipaddress as ip\nnet = ip.ip_network('10.0.0.0/30')\n"
+        "print([str(h) for h in net.hosts()], ip.ip_address('10.0.0.1') in net, ip.ip_address('::1').is_loopback)"
+    ),
+    "array": (
+        "from array import array\na = array('i', [3, 1])\na.append(2)\na[0] += 4\ndel a[1]\n"
+        "print(a, a.tolist(), max(range(2), key=a.__getitem__), len(a * 2))"
+    ),
+    "tomllib": ("import tomllib\nprint(tomllib.loads('[a]\\nb = [1, 2.5]'))"),
+    "zlib and gzip": (
+        "import gzip, zlib\ndata = b'abc' * 50\nprint(zlib.decompress(zlib.compress(data)) == data, zlib.crc32(b'a'), "
+        "gzip.decompress(gzip.compress(data)) == data)\ntry:\n    zlib.decompress(zlib.compress(data)[:9])\n"
+        "except zlib.error as e:\n    print(e)"
+    ),
+    "email.utils": (
+        "from email.utils import formataddr, format_datetime, parseaddr, parsedate_to_datetime\n"
+        "at = parsedate_to_datetime('Fri, 16 Feb 2024 17:20:00 -0500')\n"
+        "print(at, format_datetime(at), parseaddr('A B <a@b.example>'), formataddr(('B, A', 'a@b.example')))"
+    ),
+    "ast": (
+        "import ast, operator\nOF = {ast.Add: operator.add, ast.Mult: operator.mul}\ndef value(node):\n    match node:\n"
+        "        case ast.Expression(body=inner) | ast.Expr(value=inner):\n            return value(inner)\n"
+        "        case ast.Constant(value=int() as n):\n            return n\n"
+        "        case ast.BinOp(left, op, right):\n            return OF[type(op)](value(left), value(right))\n"
+        "    raise ValueError(ast.dump(node))\nclass Names(ast.NodeVisitor):\n    def visit_Name(self, node):\n"
+        "        print(node.id, node.col_offset)\nprint(value(ast.parse('1 + 2 * 3', mode='eval')))\n"
+        "Names().visit(ast.parse('a(b)'))\ntry:\n    value(ast.parse('x', mode='eval'))\nexcept ValueError as e:\n"
+        "    print(e)\nprint(ast.unparse(ast.BinOp(ast.Constant(1), ast.Add(), ast.Name('y'))))\n"
+        "print([type(n).__name__ for n in ast.walk(ast.parse('-1'))][-2:])"
+    ),
+    "inspect": (
+        "import inspect\nclass A:\n    def __init__(self, a, *b, c=1, **d):\n        pass\n    def m(self, x=2):\n"
+        "        'Text.'\ndef f(a, /, b=1, *, c):\n    yield\nasync def g():\n    pass\n"
+        "print(*map(inspect.signature, (A, f, A(1).m)), inspect.getdoc(A.m), inspect.isgeneratorfunction(f))\n"
+        "print([n for n, _ in inspect.getmembers(A, inspect.isfunction)], inspect.iscoroutinefunction(g))\n"
+        "print(inspect.signature(f).bind(1, c=2).arguments, inspect.signature(f).parameters['a'].kind.name)"
+    ),
+    "weakref": (
+        "import weakref\nclass A:\n    pass\na = A()\nby_name = weakref.WeakValueDictionary()\nby_name['a'] = a\n"
+        "all_of_them, ref = weakref.WeakSet([a]), weakref.ref(a)\nprint(list(by_name), len(all_of_them), ref() is a)\n"
+        "del a\nprint(list(by_name), len(all_of_them), ref())"
+    ),
+    "sched": (
+        "import sched, time\ns = sched.scheduler()\ndone = []\ns.enter(0.002, 1, done.append, ('late',))\n"
+        "s.enter(0.001, 1, done.append, argument=('soon',))\ns.cancel(s.enter(9, 1, print))\ns.run()\n"
+        "print(done, s.empty())"
+    ),
+    "exits": (
+        "import sys\nfor leave in (lambda: sys.exit('why'), lambda: sys.exit(3), sys.exit):\n    try:\n        leave()\n"
+        "    except SystemExit as e:\n        print(repr(e), e.code)\ndef g():\n    try:\n        yield 1\n"
+        "    except GeneratorExit:\n        print('closed')\n        raise\nx = g()\nnext(x)\nx.close()"
+    ),
+    "classes made by a call": (
+        "kinds = []\nclass Base:\n    def __init_subclass__(cls):\n        kinds.append(cls.__name__)\n"
+        "K = type('K', (Base,), {'x': 1, '__str__': lambda self: f'K{self.x}'})\nE = type('E', (ValueError,), {})\n"
+        "try:\n    raise E('no')\nexcept ValueError as e:\n    print(K(), kinds, type(e).__name__, e)"
+    ),
+    "xml.etree.ElementTree": (
+        "import xml.etree.ElementTree as ET\nroot = ET.fromstring('<a x=\"1\"><b>t</b><b/></a>')\n"
+        "print(root.get('x'), root.findtext('.//b'), [e.tag for e in root.iter()], len(root))\n"
+        "root[1].text = 'n&'\nroot[1].text += 'm'\ndel root[0]\nET.SubElement(root, 'c', k='v')\n"
+        "print(ET.tostring(root, encoding='unicode'))\ntry:\n    ET.fromstring('<a>')\n"
+        "except ET.ParseError as e:\n    print(e)"
+    ),
+    "string.Formatter": (
+        "from string import Formatter\nclass F(Formatter):\n    def get_value(self, key, args, kwargs):\n"
+        "        return kwargs.get(key, '?') if isinstance(key, str) else args[key]\n"
+        "    def format_field(self, value, spec):\n"
+        "        return value.upper() if spec == 'u' else super().format_field(value, spec)\n"
+        "print(F().format('{a:u} {b} {0} {c.real:>{w}} {1!r}', 'x', 'y', a='q', c=3, w=4))\n"
+        "print([name for _, name, _, _ in Formatter().parse('a {x} {y:z}')])"
+    ),
+    "contextvars": (
+        "import asyncio, contextvars\nv: contextvars.ContextVar[int] = contextvars.ContextVar('v', default=0)\n"
+        "async def f(n):\n    token = v.set(n)\n    await asyncio.sleep(0)\n    seen = v.get()\n    v.reset(token)\n"
+        "    return seen, v.get()\nasync def both():\n    return await asyncio.gather(f(1), f(2))\n"
+        "print(asyncio.run(both()), v.get())\n"
+        "c = contextvars.copy_context()\nc.run(v.set, 9)\nprint(v.get(), c[v], v in c)"
+    ),
+    "get_type_hints": (
+        "from typing import Annotated, get_type_hints\nclass A:\n    x: int\n    y: 'str' = ''\n"
+        "class B(A):\n    z: Annotated[int, 'm'] = 1\nprint(get_type_hints(B))\n"
+        "print(get_type_hints(B, include_extras=True)['z'])"
+    ),
+    "http.HTTPStatus": (
+        "from http import HTTPStatus\nprint(HTTPStatus(404).phrase, HTTPStatus.OK == 200, HTTPStatus['OK'].name)\n"
+        "print(f'{HTTPStatus.NOT_FOUND.value} {HTTPStatus.NOT_FOUND!r}')"
+    ),
+    "UserDict and UserList": (
+        "import copy\nfrom collections import UserDict, UserList\nclass Lower(UserDict):\n"
+        "    def __setitem__(self, key, value):\n        super().__setitem__(key.lower(), value)\n"
+        "d = Lower({'A': 1}, B=2)\ne = copy.copy(d)\ne['C'] = 3\n"
+        "print(d, d | {'D': 1}, len(e), type(d.copy()).__name__, UserList('ab') + [1], isinstance(d, dict))"
+    ),
+    "redirect_stdout": (
+        "import contextlib, io, sys\nout, err = io.StringIO(), io.StringIO()\n"
+        "with contextlib.redirect_stdout(out) as same, contextlib.redirect_stderr(err):\n"
+        "    print('a')\n    print('b', file=sys.stderr)\n"
+        "    with contextlib.redirect_stdout(sys.stdout):\n        print('c')\n"
+        "print(repr(out.getvalue()), repr(err.getvalue()), same is out)"
+    ),
+    "copies of classes": (
+        "import copy\nfrom typing import TypedDict\nclass T(TypedDict):\n    a: int\nclass C:\n    pass\n"
+        "print(copy.copy(T) is T, copy.deepcopy([T, C])[0] is T, copy.copy(C) is C)"
+    ),
+    "an import as an expression": (
+        "import re\nprint(__import__('re').escape('a.b'), __import__('re') is re, __import__('zlib').crc32(b'a'))"
+    ),
+    "id": ("a = []\nprint(id(a) == id(a), id(a) == id([]))"),
+    "hash": ("print(hash((1, 'a')) == hash((1, 'a')), hash(2.0) == hash(2), {print: 1}[print])"),
+}
+
+PRINTED = {
     "annotations of functions": (
         "import inspect\nfrom functools import wraps\nfrom typing import get_type_hints\nclass A:\n    pass\n"
         "def kept(f):\n    @wraps(f)\n    def inner(*args):\n        return f(*args)\n    return inner\n"
@@ -214,102 +389,15 @@ PRINTED = {
         "{'a': <class 'int'>, 'b': <class 'str'>, 'c': 'A | None', 'return': list[int]} "
         "(a: int, *b: str, c: 'A | None' = None) -> list[int]\nTrue\n<class 'int'> list[int]",
     ),
-    "exc_info": (
-        "import sys\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n"
-        "    print(sys.exc_info()[0].__name__, sys.exc_info()[1] is e, sys.exception() is e)\n"
-        "try:\n    assert False, 'no'\nexcept AssertionError:\n    print(sys.exc_info()[:2])\nprint(sys.exc_info())",
-        "ZeroDivisionError True True\n(<class 'AssertionError'>, AssertionError('no'))\n(None, None, None)",
-    ),
-    "partials": (
-        "from functools import partial, partialmethod, singledispatchmethod, update_wrapper\np = partial(int, base=2)\n"
-        "print(p, p('11'), p.func, p.args, p.keywords)\nclass A:\n    def m(self, a, b=0):\n        return a, b\n"
-        "    n = partialmethod(m, 1)\n    @singledispatchmethod\n    def f(self, x):\n        return 'any'\n"
-        "    @f.register\n    def _(self, x: int):\n        return 'int'\nprint(A().n(b=3), A().f(1), A().f(''))\n"
-        "class D:\n    def __init__(self, f):\n        update_wrapper(self, f)\n"
-        "print(D(A.m).__name__, D(A.m).__wrapped__ is A.m)",
-        "functools.partial(<class 'int'>, base=2) 3 <class 'int'> () {'base': 2}\n(1, 3) int any\nm True",
-    ),
     "globals": (
         "x = 1\ndef f():\n    return globals()['x'] + globals().get('y', 5)\nprint(f(), 'f' in globals(), 'agent' in globals())",
         "6 True False",
     ),
-    "SimpleNamespace": (
-        "from types import SimpleNamespace\nn = SimpleNamespace(a=1)\nprint(n, type(n).__name__, hasattr(n, 'b'))\n"
-        "try:\n    n.b\nexcept AttributeError as e:\n    print(e)",
-        "namespace(a=1) SimpleNamespace False\n'types.SimpleNamespace' object has no attribute 'b'",
-    ),
-    "xml.sax.saxutils": (
-        "from xml.sax import saxutils\nprint(saxutils.escape('a<b&c', {'a': 'A'}), saxutils.unescape('&lt;&amp;lt;'), saxutils.quoteattr('\"'))",
-        "A&lt;b&Amp;c <&lt; '\"'",
-    ),
-    "warnings": (
-        "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('error')\n"
-        "    warnings.filterwarnings('ignore', 'OLD')\n    warnings.warn('old')\n    try:\n"
-        "        warnings.warn('new', DeprecationWarning)\n    except DeprecationWarning as e:\n        print(e, e.__suppress_context__)\n"
-        "with warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('ignore', FutureWarning)\n"
-        "    warnings.warn('a', FutureWarning)\n    warnings.warn('b')\nprint([str(x.message) for x in w])",
-        "new False\n['b']",
-    ),
-    "parts of others": (
-        "from functools import singledispatch\nfrom xml.etree import ElementTree as ET\nfrom typing import List\n"
-        "@singledispatch\ndef f(x): return 1\nf.register(int, lambda x: 2)\nprint(len(f.registry), f.registry[int](0), list[int].__name__, List[int].__name__)\n"
-        "try:\n    ET.fromstring('<a>')\nexcept ET.ParseError as e:\n    print(e.position, e.code)",
-        "2 2 list List\n(1, 3) 3",
-    ),
-    "html.parser": (
-        "from html.parser import HTMLParser\nclass Links(HTMLParser):\n"
-        "    def reset(self):\n        super().reset()\n        self.seen = []\n"
-        "    def handle_starttag(self, tag, attrs):\n        self.seen.append((tag, dict(attrs), self.getpos()))\n"
-        "    def handle_data(self, data):\n        self.seen.append(data)\n"
-        "p = Links()\np.feed('<a href=\"/x?a&amp;b\">you &amp;')\nr = Links()\nr.feed('<!-- -->we<br/>')\nr.close()\np.feed(' me')\np.close()\n"
-        "print(p.seen, r.seen, isinstance(p, HTMLParser))",
-        "[('a', {'href': '/x?a&b'}, (1, 0)), 'you &', ' me'] ['we', ('br', {}, (1, 10))] True",
-    ),
-    "html": ("import html\nprint(html.escape('<a>'))", "&lt;a&gt;"),
-    "paths": (
-        "import os\nfrom pathlib import Path, PureWindowsPath\np = Path('a') / 'b.tar.gz'\n"
-        "print(p, p.stem, p.suffix, p.parent.name, list(p.parents)[1], p.with_suffix('.md').name, sorted([p, Path('a')])[0])\n"
-        "print(os.path.join('a', 'b'), os.path.splitext('x.y'), PureWindowsPath('c:/x/y').parts[1])",
-        "a/b.tar.gz b.tar .gz a . b.tar.md a\na/b ('x', '.y') x",
-    ),
-    "uuid": ("import uuid\nprint(uuid.uuid5(uuid.NAMESPACE_DNS, 'a').version, len(uuid.uuid4().hex))", "5 32"),
-    "json": (
-        "import json, io\nf = io.StringIO()\njson.dump({'a': 1.5}, f)\nf.seek(0)\n"
-        "print(json.load(f, parse_float=str), json.loads('{\"a\": 1}', object_hook=list))",
-        "{'a': '1.5'} ['a']",
-    ),
-    "unicodedata": ("import unicodedata\nprint(unicodedata.name('a'))", "LATIN SMALL LETTER A"),
-    "numbers": ("import numbers, cmath\nprint(isinstance(1, numbers.Integral), cmath.phase(1))", "True 0.0"),
     "sys": (
         "import sys\nsys.setrecursionlimit(10**6)\nprint(sys.maxsize, sys.version_info.major)",
         "9223372036854775807 3",
     ),
     "repr of a module": ("print(math)", "<module 'math' (built-in)>"),
-    "to_bytes": ("print((258).to_bytes(2, 'big'), int.from_bytes(b'ab', 'little'))", "b'\\x01\\x02' 25185"),
-    "fromhex": ("print(bytes.fromhex('6162'), float.fromhex('0x1p3'))", "b'ab' 8.0"),
-    "iter with a sentinel": ("a = [1, 0, 2]\nprint(list(iter(a.pop, 0)))", "[2]"),
-    "Match.re": ("print(re.match('a', 'a').re.pattern)", "a"),
-    "bytearray": (
-        "b = bytearray(b'ab')\nb[0] = 99\nb.append(100)\nprint(b, b.decode('ascii'))",
-        "bytearray(b'cbd') cbd",
-    ),
-    "encodings": (
-        "print('é'.encode('cp437'), 'é'.encode('L1'), b'\\xff\\xfea\\x00'.decode('U16'), 'é'.encode('windows-1252'))",
-        "b'\\x82' b'\\xe9' a b'\\xe9'",
-    ),
-    "logging": (
-        "import logging\nlogging.basicConfig(level='INFO')\nlogging.getLogger('a.b').info('%s of %d', 'x', 3)\n"
-        "logging.debug('hidden')\nlogging.info('%(k)s', {'k': 1})",
-        "INFO:a.b:x of 3\nINFO:root:1",
-    ),
-    "logging to a stream of one's own": (
-        "import io, logging\nout = io.StringIO()\nhandler = logging.StreamHandler(out)\n"
-        "handler.setFormatter(logging.Formatter('{levelname}|{funcName}|{message}|{who}', style='{'))\n"
-        "log = logging.getLogger('a')\nlog.addHandler(handler)\nlog.propagate = False\n"
-        "log.addFilter(lambda record: 'secret' not in record.getMessage())\n"
-        "log.error('secret')\nlog.critical('seen', extra={'who': 'me'})\nprint(repr(out.getvalue()))",
-        "'CRITICAL|solution|seen|me\\n'",
-    ),
     "a handler of one's own": (
         "import logging\nkept = []\n"
         "class Keep(logging.Handler):\n    def emit(self, record):\n"
@@ -323,44 +411,6 @@ PRINTED = {
         "no k\nTraceback (most recent call last):\n  File \"<plan>\", line 4, in solution\nKeyError: 'k'",
     ),
     "a mistake in a log message": ("import logging\nlogging.error('%d', 'a')\nprint('on')", LOG_MISTAKE),
-    "configparser": (
-        "import configparser, io\ncfg = configparser.ConfigParser()\n"
-        "cfg.read_string('[core]\\nname = demo\\n; comment\\nworkers: 4\\nwho = %(name)s!\\n')\n"
-        "print(cfg.sections(), dict(cfg['core']), cfg.getint('core', 'workers'), cfg['core'].get('x', 'y'), 'a' in cfg)\n"
-        "cfg.optionxform = str\ncfg['New'] = {'A': '1'}\nout = io.StringIO()\ncfg.write(out)\n"
-        "print(repr(out.getvalue()))\ntry:\n    cfg['q']\nexcept KeyError as e:\n    print(e)",
-        "['core'] {'name': 'demo', 'workers': '4', 'who': 'demo!'} 4 y False\n"
-        "'[core]\\nname = demo\\nworkers = 4\\nwho = %(name)s!\\n\\n[New]\\nA = 1\\n\\n'\n'q'",
-    ),
-    "graphlib": (
-        "from graphlib import CycleError, TopologicalSorter\n"
-        "print(*TopologicalSorter({'b': ['a'], 'c': ['b']}).static_order())\ntry:\n"
-        "    TopologicalSorter({1: [2], 2: [1]}).prepare()\nexcept CycleError as e:\n    print(e.args[0])",
-        "a b c\nnodes are in a cycle",
-    ),
-    "ipaddress": (
-        "import ipaddress as ip\nnet = ip.ip_network('10.0.0.0/30')\n"
-        "print([str(h) for h in net.hosts()], ip.ip_address('10.0.0.1') in net, ip.ip_address('::1').is_loopback)",
-        "['10.0.0.1', '10.0.0.2'] True True",
-    ),
-    "array": (
-        "from array import array\na = array('i', [3, 1])\na.append(2)\na[0] += 4\ndel a[1]\n"
-        "print(a, a.tolist(), max(range(2), key=a.__getitem__), len(a * 2))",
-        "array('i', [7, 2]) [7, 2] 0 4",
-    ),
-    "tomllib": ("import tomllib\nprint(tomllib.loads('[a]\\nb = [1, 2.5]'))", "{'a': {'b': [1, 2.5]}}"),
-    "zlib and gzip": (
-        "import gzip, zlib\ndata = b'abc' * 50\nprint(zlib.decompress(zlib.compress(data)) == data, zlib.crc32(b'a'), "
-        "gzip.decompress(gzip.compress(data)) == data)\ntry:\n    zlib.decompress(zlib.compress(data)[:9])\n"
-        "except zlib.error as e:\n    print(e)",
-        "True 3904355907 True\nError -5 while decompressing data: incomplete or truncated stream",
-    ),
-    "email.utils": (
-        "from email.utils import formataddr, format_datetime, parseaddr, parsedate_to_datetime\n"
-        "at = parsedate_to_datetime('Fri, 16 Feb 2024 17:20:00 -0500')\n"
-        "print(at, format_datetime(at), parseaddr('A B <a@b.example>'), formataddr(('B, A', 'a@b.example')))",
-        "2024-02-16 17:20:00-05:00 Fri, 16 Feb 2024 17:20:00 -0500 ('A B', 'a@b.example') \"B, A\" <a@b.example>",
-    ),
     "threading": (
         "import threading\nfrom concurrent.futures import ThreadPoolExecutor\nlock, done = threading.Lock(), []\n"
         "def add(n):\n    with lock:\n        done.append(n)\n    return n\n"
@@ -368,18 +418,6 @@ PRINTED = {
         "print(lock.acquire(), lock.acquire(blocking=False))\ntry:\n    lock.acquire()\n"
         "except RuntimeError as e:\n    print(e)",
         "[1, 2] [1, 2] False\nTrue False\nit is held, and no other thread runs that could change it",
-    ),
-    "ast": (
-        "import ast, operator\nOF = {ast.Add: operator.add, ast.Mult: operator.mul}\ndef value(node):\n    match node:\n"
-        "        case ast.Expression(body=inner) | ast.Expr(value=inner):\n            return value(inner)\n"
-        "        case ast.Constant(value=int() as n):\n            return n\n"
-        "        case ast.BinOp(left, op, right):\n            return OF[type(op)](value(left), value(right))\n"
-        "    raise ValueError(ast.dump(node))\nclass Names(ast.NodeVisitor):\n    def visit_Name(self, node):\n"
-        "        print(node.id, node.col_offset)\nprint(value(ast.parse('1 + 2 * 3', mode='eval')))\n"
-        "Names().visit(ast.parse('a(b)'))\ntry:\n    value(ast.parse('x', mode='eval'))\nexcept ValueError as e:\n"
-        "    print(e)\nprint(ast.unparse(ast.BinOp(ast.Constant(1), ast.Add(), ast.Name('y'))))\n"
-        "print([type(n).__name__ for n in ast.walk(ast.parse('-1'))][-2:])",
-        "7\na 0\nb 2\nName(id='x', ctx=Load())\n1 + y\n['USub', 'Constant']",
     ),
     "nodes made with other names": (
         "import ast\nclass S(str):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
@@ -393,64 +431,6 @@ PRINTED = {
         "Call.__init__ got an unexpected keyword argument '__dict__'\n"
         "Name.__init__ got an unexpected keyword argument '__class__'\n"
         "Add.__init__ got an unexpected keyword argument 'id'",
-    ),
-    "inspect": (
-        "import inspect\nclass A:\n    def __init__(self, a, *b, c=1, **d):\n        pass\n    def m(self, x=2):\n"
-        "        'Text.'\ndef f(a, /, b=1, *, c):\n    yield\nasync def g():\n    pass\n"
-        "print(*map(inspect.signature, (A, f, A(1).m)), inspect.getdoc(A.m), inspect.isgeneratorfunction(f))\n"
-        "print([n for n, _ in inspect.getmembers(A, inspect.isfunction)], inspect.iscoroutinefunction(g))\n"
-        "print(inspect.signature(f).bind(1, c=2).arguments, inspect.signature(f).parameters['a'].kind.name)",
-        "(a, *b, c=1, **d) (a, /, b=1, *, c) (x=2) Text. True\n['__init__', 'm'] True\n"
-        "{'a': 1, 'c': 2} POSITIONAL_ONLY",
-    ),
-    "weakref": (
-        "import weakref\nclass A:\n    pass\na = A()\nby_name = weakref.WeakValueDictionary()\nby_name['a'] = a\n"
-        "all_of_them, ref = weakref.WeakSet([a]), weakref.ref(a)\nprint(list(by_name), len(all_of_them), ref() is a)\n"
-        "del a\nprint(list(by_name), len(all_of_them), ref())",
-        "['a'] 1 True\n[] 0 None",
-    ),
-    "sched": (
-        "import sched, time\ns = sched.scheduler()\ndone = []\ns.enter(0.002, 1, done.append, ('late',))\n"
-        "s.enter(0.001, 1, done.append, argument=('soon',))\ns.cancel(s.enter(9, 1, print))\ns.run()\n"
-        "print(done, s.empty())",
-        "['soon', 'late'] True",
-    ),
-    "exits": (
-        "import sys\nfor leave in (lambda: sys.exit('why'), lambda: sys.exit(3), sys.exit):\n    try:\n        leave()\n"
-        "    except SystemExit as e:\n        print(repr(e), e.code)\ndef g():\n    try:\n        yield 1\n"
-        "    except GeneratorExit:\n        print('closed')\n        raise\nx = g()\nnext(x)\nx.close()",
-        "SystemExit('why') why\nSystemExit(3) 3\nSystemExit() None\nclosed",
-    ),
-    "classes made by a call": (
-        "kinds = []\nclass Base:\n    def __init_subclass__(cls):\n        kinds.append(cls.__name__)\n"
-        "K = type('K', (Base,), {'x': 1, '__str__': lambda self: f'K{self.x}'})\nE = type('E', (ValueError,), {})\n"
-        "try:\n    raise E('no')\nexcept ValueError as e:\n    print(K(), kinds, type(e).__name__, e)",
-        "K1 ['K'] E no",
-    ),
-    "xml.etree.ElementTree": (
-        "import xml.etree.ElementTree as ET\nroot = ET.fromstring('<a x=\"1\"><b>t</b><b/></a>')\n"
-        "print(root.get('x'), root.findtext('.//b'), [e.tag for e in root.iter()], len(root))\n"
-        "root[1].text = 'n&'\nroot[1].text += 'm'\ndel root[0]\nET.SubElement(root, 'c', k='v')\n"
-        "print(ET.tostring(root, encoding='unicode'))\ntry:\n    ET.fromstring('<a>')\n"
-        "except ET.ParseError as e:\n    print(e)",
-        "1 t ['a', 'b', 'b'] 2\n<a x=\"1\"><b>n&amp;m</b><c k=\"v\" /></a>\nno element found: line 1, column 3",
-    ),
-    "string.Formatter": (
-        "from string import Formatter\nclass F(Formatter):\n    def get_value(self, key, args, kwargs):\n"
-        "        return kwargs.get(key, '?') if isinstance(key, str) else args[key]\n"
-        "    def format_field(self, value, spec):\n"
-        "        return value.upper() if spec == 'u' else super().format_field(value, spec)\n"
-        "print(F().format('{a:u} {b} {0} {c.real:>{w}} {1!r}', 'x', 'y', a='q', c=3, w=4))\n"
-        "print([name for _, name, _, _ in Formatter().parse('a {x} {y:z}')])",
-        "Q ? x    3 'y'\n['x', 'y']",
-    ),
-    "contextvars": (
-        "import asyncio, contextvars\nv: contextvars.ContextVar[int] = contextvars.ContextVar('v', default=0)\n"
-        "async def f(n):\n    token = v.set(n)\n    await asyncio.sleep(0)\n    seen = v.get()\n    v.reset(token)\n"
-        "    return seen, v.get()\nasync def both():\n    return await asyncio.gather(f(1), f(2))\n"
-        "print(asyncio.run(both()), v.get())\n"
-        "c = contextvars.copy_context()\nc.run(v.set, 9)\nprint(v.get(), c[v], v in c)",
-        "[(1, 0), (2, 0)] 0\n0 9 True",
     ),
     "threads": (
         "import threading\nseen = []\ndef f(a, b=1):\n    seen.append((a, b, threading.current_thread().name))\n"
@@ -468,54 +448,49 @@ PRINTED = {
         "    await task\n    await asyncio.sleep(0)\nasyncio.run(main())\nprint(seen, isinstance(f, Future))",
         "exception calling a callback: ZeroDivisionError: division by zero\n[3, 5] True",
     ),
-    "get_type_hints": (
-        "from typing import Annotated, get_type_hints\nclass A:\n    x: int\n    y: 'str' = ''\n"
-        "class B(A):\n    z: Annotated[int, 'm'] = 1\nprint(get_type_hints(B))\n"
-        "print(get_type_hints(B, include_extras=True)['z'])",
-        "{'x': <class 'int'>, 'y': <class 'str'>, 'z': <class 'int'>}\ntyping.Annotated[int, 'm']",
-    ),
-    "http.HTTPStatus": (
-        "from http import HTTPStatus\nprint(HTTPStatus(404).phrase, HTTPStatus.OK == 200, HTTPStatus['OK'].name)\n"
-        "print(f'{HTTPStatus.NOT_FOUND.value} {HTTPStatus.NOT_FOUND!r}')",
-        "Not Found True OK\n404 <HTTPStatus.NOT_FOUND: 404>",
-    ),
-    "UserDict and UserList": (
-        "import copy\nfrom collections import UserDict, UserList\nclass Lower(UserDict):\n"
-        "    def __setitem__(self, key, value):\n        super().__setitem__(key.lower(), value)\n"
-        "d = Lower({'A': 1}, B=2)\ne = copy.copy(d)\ne['C'] = 3\n"
-        "print(d, d | {'D': 1}, len(e), type(d.copy()).__name__, UserList('ab') + [1], isinstance(d, dict))",
-        "{'a': 1, 'b': 2} {'a': 1, 'b': 2, 'd': 1} 3 Lower ['a', 'b', 1] False",
-    ),
-    "redirect_stdout": (
-        "import contextlib, io, sys\nout, err = io.StringIO(), io.StringIO()\n"
-        "with contextlib.redirect_stdout(out) as same, contextlib.redirect_stderr(err):\n"
-        "    print('a')\n    print('b', file=sys.stderr)\n"
-        "    with contextlib.redirect_stdout(sys.stdout):\n        print('c')\n"
-        "print(repr(out.getvalue()), repr(err.getvalue()), same is out)",
-        "'a\\nc\\n' 'b\\n' True",
-    ),
     "traceback": (
         "import traceback\ndef f():\n    raise ValueError('a')\ntry:\n    try:\n        f()\n"
         "    except ValueError as e:\n        raise KeyError('b') from e\nexcept KeyError:\n"
         "    print(traceback.format_exc(), end='')",
         TRACEBACK,
     ),
-    "copies of classes": (
-        "import copy\nfrom typing import TypedDict\nclass T(TypedDict):\n    a: int\nclass C:\n    pass\n"
-        "print(copy.copy(T) is T, copy.deepcopy([T, C])[0] is T, copy.copy(C) is C)",
-        "True True True",
-    ),
-    "an import as an expression": (
-        "import re\nprint(__import__('re').escape('a.b'), __import__('re') is re, __import__('zlib').crc32(b'a'))",
-        "a\\.b True 3904355907",
-    ),
-    "id": ("a = []\nprint(id(a) == id(a), id(a) == id([]))", "True False"),
-    "hash": ("print(hash((1, 'a')) == hash((1, 'a')), hash(2.0) == hash(2), {print: 1}[print])", "True True 1"),
 }
+"""What is printed otherwise than in Python, for a reason, or what Python would not end."""
+
+
+PYTHON = """
+import contextlib, importlib, io, json, sys
+modules = {name: importlib.import_module(name) for name in sys.argv[1:]}
+printed = {}
+for what, source in json.load(sys.stdin).items():
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        exec(source + "solution(None)", {"__name__": "__main__", **modules})
+    printed[what] = out.getvalue()
+print(json.dumps(printed))
+"""
+
+
+@pytest.fixture(scope="module")
+def in_python() -> dict[str, str]:
+    """What each plan prints as a program of this Python."""
+    modules = sorted(PREDEFINED_MODULES - {"large_language_model"})
+    sources = json.dumps({what: plan(body) for what, body in AS_IN_PYTHON.items()})
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", PYTHON, *modules], input=sources, capture_output=True, text=True, check=True
+    )
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("what", AS_IN_PYTHON)
+def test_it_does_what_it_does_in_python(what: str, in_python: dict[str, str]) -> None:
+    ran = run(plan(AS_IN_PYTHON[what]))
+    assert ran.error is None
+    assert ran.output == in_python[what] != ""
 
 
 @pytest.mark.parametrize("what", PRINTED)
-def test_it_does_what_it_does_in_python(what: str) -> None:
+def test_it_does_as_nearly_as_it_can_what_it_does_in_python(what: str) -> None:
     body, expected = PRINTED[what]
     ran = run(plan(body))
     assert ran.error is None
