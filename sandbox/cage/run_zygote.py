@@ -155,6 +155,7 @@ class PlanExecution:
         ``variables`` is empty: all are restored as soon as the plan has its classes, since they may share parts.
         """
         sys.setrecursionlimit(_stack_depth() + _RUNTIME_FRAMES + self._limits.recursion)
+        sys.unraisablehook = self._runtime.note_lost
         if self._job.coverage:
             self._calls.tracer = LineTracer()
             self._calls.tracer.start()
@@ -210,16 +211,14 @@ class PlanExecution:
         """
         assert self._job.checkpoint is not None
         objects = PlanObjects(self._namespace)
-        lost = {name: next(filter(objects.lacks, kinds), None) for name, kinds in self._waiting.items()}
-        if not is_step and any(lost.values()):
+        if not is_step and any(map(objects.lack, self._waiting.values())):
             return
-        self._waiting = {}
+        waiting, self._waiting = self._waiting, {}
         self._timer.is_armed = True  # keys may have hashes that the plan wrote
         variables = decode(self._job.checkpoint, objects)
         self._timer.is_armed = False
         for name, value in variables.items():
-            if class_name := lost.get(name):
-                why = f"an object of {class_name}, a class that is not defined before the steps"
+            if why := objects.lack(waiting.get(name, ())):
                 self._dropped[name] = self._explained[name] = why
             elif program.is_plan_variable(name):
                 self._namespace.setdefault(name, value)

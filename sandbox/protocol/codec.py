@@ -418,6 +418,12 @@ def _zoned_text(value: datetime.datetime | datetime.time) -> str:
     return value.isoformat()
 
 
+def _fraction_text(value: fractions.Fraction) -> str:
+    if type(value._numerator) is not int or type(value._denominator) is not int:  # type: ignore[attr-defined]
+        raise UnsavableValue("a Fraction of a plan's own numbers cannot be saved")
+    return str(value)
+
+
 def _duration_text(value: datetime.timedelta) -> str:
     return f"{value.days} {value.seconds} {value.microseconds}"
 
@@ -430,7 +436,7 @@ _VALUE_TEXTS: Final[dict[type, _ValueText]] = {
     decimal.Decimal: _ValueText("decimal", str, decimal.Decimal),
     pathlib.PurePosixPath: _ValueText("path", str, pathlib.PurePosixPath),
     pathlib.PureWindowsPath: _ValueText("windows_path", str, pathlib.PureWindowsPath),
-    fractions.Fraction: _ValueText("fraction", str, fractions.Fraction),
+    fractions.Fraction: _ValueText("fraction", _fraction_text, fractions.Fraction),
     NotKnownType: _ValueText("constant", lambda value: "NotKnown", lambda name: NotKnown),
 }
 """Dates, exact numbers and NotKnown: no part of them is another value."""
@@ -663,6 +669,8 @@ def _tag(container: Any) -> str:
     if tag == "default":
         return f"default:{_factory_name(container.default_factory)}"
     if tag == "deque" and container.maxlen is not None:
+        if len(container) > container.maxlen:
+            raise UnsavableValue("a deque that is longer than its maximum cannot be saved")
         return f"deque:{container.maxlen}"
     return tag
 

@@ -7,7 +7,6 @@ names.
 
 from __future__ import annotations
 
-import array
 import calendar
 import codecs
 import csv
@@ -22,7 +21,6 @@ import http
 import io
 import ipaddress
 import itertools
-import operator
 import pathlib
 import random
 import re
@@ -57,6 +55,7 @@ from types import (
 from typing import Any, Final, TypeAlias
 from xml.etree.ElementTree import Element, ParseError
 
+from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.classes import (
     BASE_TYPES,
     CLASS_MARK,
@@ -74,7 +73,7 @@ from codeplan.sandbox.runtime.classes import (
     read_own,
     visible_type,
 )
-from codeplan.sandbox.runtime.guards import ITEM_WRITERS, SizeGuard, set_name
+from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 from codeplan.sandbox.runtime.user_imports import is_from_admitted, read_admitted
@@ -106,7 +105,10 @@ _PATH = split_names(
 DIALECT = split_names("delimiter doublequote escapechar lineterminator quotechar quoting skipinitialspace strict")
 
 MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
-    array.array: split_names("byteswap count frombytes index itemsize pop remove reverse tobytes tolist typecode"),
+    Array: split_names(
+        "append byteswap count extend frombytes fromlist index insert itemsize pop remove reverse tobytes tolist "
+        "typecode"
+    ),
     graphlib.TopologicalSorter: split_names("add done get_ready is_active prepare static_order"),
     **{
         type(sample): frozenset(name for name in dir(sample) if not name.startswith("_"))
@@ -221,7 +223,7 @@ ERROR_ATTRIBUTES: dict[type[Exception], frozenset[str]] = {
 """Readable attributes of exceptions, also of subclasses: plain data. ``obj`` and tracebacks are none."""
 
 VISIBLE_TYPES |= {
-    array.array,
+    Array,
     re.Match,
     re.Pattern,
     ipaddress.IPv4Address,
@@ -627,7 +629,7 @@ def _unbound_method(kind: type, name: str) -> object:
 
 
 def guarded_text_methods(size_guard: SizeGuard, read: Reader) -> TextMethods:
-    """Return the replaced methods of texts, arrays and elements, as functions of the object and the arguments."""
+    """Return the replaced methods of texts and elements, as functions of the object and the arguments."""
 
     def format_(text: object, /, *args: Any, **named: Any) -> str:
         return format_text(size_guard, _require_exact_type(text, str), args, named, read)
@@ -641,61 +643,8 @@ def guarded_text_methods(size_guard: SizeGuard, read: Reader) -> TextMethods:
         },
         bytes: {"decode": _restrict_codecs(bytes.decode), **_padding_methods(bytes, size_guard)},
         bytearray: {"decode": _restrict_codecs(bytearray.decode), **_padding_methods(bytearray, size_guard)},
-        array.array: {name: _with_numbers(name) for name in ("__setitem__", "append", "extend", "fromlist", "insert")},
         Element: {name: _with_texts(name) for name in ("find", "findall", "findtext", "iter", "iterfind")},
     }
-
-
-def array_number(owner: array.array[Any], value: Any) -> Any:
-    """Return a value as a number that runs no code of the plan's when it is written into an array: Python writes past
-    the end of an array that shrinks meanwhile.
-    """
-    kind = type(value)
-    if kind in (int, float):
-        return value
-    if issubclass(kind, str):
-        return str.__str__(value)
-    if owner.typecode in "fd" and (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
-        return float(value)
-    return operator.index(value) if hasattr(kind, "__index__") else value
-
-
-class _ArrayWriter:
-    """Reads, sets and deletes the items of an array."""
-
-    __slots__ = ("_array",)
-
-    def __init__(self, owner: array.array[Any]) -> None:
-        self._array = owner
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._array[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._array[index] = value if type(index) is slice else array_number(self._array, value)
-
-    def __delitem__(self, index: Any) -> None:
-        del self._array[index]
-
-
-ITEM_WRITERS[array.array] = _ArrayWriter
-
-
-def _with_numbers(name: str) -> Callable[..., object]:
-    """Return a method of arrays that writes numbers alone."""
-    method = getattr(array.array, name)
-
-    def write(owner: Any, /, *args: Any) -> Any:
-        number = partial(array_number, _require_exact_type(owner, array.array))
-        if name == "__setitem__" and type(args[0]) is slice:
-            return method(owner, *args)
-        if name in ("extend", "fromlist") and len(args) == 1 and type(args[0]) is not array.array:
-            if name == "fromlist":
-                return method(owner, [*map(number, args[0])] if type(args[0]) is list else args[0])
-            return method(owner, map(number, args[0]))
-        return method(owner, *args[:-1], *map(number, args[-1:]))
-
-    return set_name(name, write)
 
 
 def tag_text(value: Any) -> Any:

@@ -33,6 +33,7 @@ from types import (
 from typing import Any, Final, NoReturn, TypeAlias
 from unicodedata import normalize
 
+from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.names import (
     CLASS_BUILTINS,
     DEFINABLE_DUNDERS,
@@ -688,13 +689,15 @@ def read_of_data(value: Any, name: str) -> Any:
     None if there is none that plans may call.
     """
     owner = _SUPER_SELF(value) if type(value) is super else value
-    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if type(owner) in VISIBLE_TYPES else _OF_ITERATORS
+    data = type(owner) in VISIBLE_TYPES and not (type(value) is super and type(owner) is Array)
+    readable = READABLE_DUNDERS - _WRAPPED - _OF_COPY if data else _OF_ITERATORS
     if owner is None and value is not None:  # super(C, None) is bound to nothing
         owner, readable = value, _OF_OBJECTS
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
-    return found if type(found) in _BOUND_METHODS and found.__self__ is owner else None
+    is_method = type(found) in _BOUND_METHODS or (type(found) is MethodType and type(owner) is Array)
+    return found if is_method and found.__self__ is owner else None
 
 
 _OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})

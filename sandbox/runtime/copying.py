@@ -21,7 +21,6 @@ import typing
 import uuid
 import weakref
 import zoneinfo
-from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from enum import EnumType
@@ -30,6 +29,7 @@ from functools import _lru_cache_wrapper, partial
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
+from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacade
 from codeplan.sandbox.runtime.classes import ShownType, is_plan_class
 from codeplan.sandbox.runtime.guards import GETS_END, CurrentRun, set_name
@@ -73,7 +73,7 @@ def _copy_random(generator: random.Random) -> random.Random:
 
 
 _COPIERS: Final[dict[type, Callable[[Any], Any]]] = {
-    array: array.__copy__,
+    Array: Array.__copy__,
     Element: Element.__copy__,
     random.Random: _copy_random,
     **{kind: kind.copy for kind in (list, dict, set, deque, defaultdict, OrderedDict, Counter, bytearray, ChainMap)},
@@ -171,7 +171,7 @@ class _DeepCopy:
             made = frozenset(map(self.of, value))
         elif kind in PARTIALS:
             made = kind(self.of(value.func), *self.of(value.args), **self.of(value.keywords))
-        elif kind in (array, random.Random):
+        elif kind in (Array, random.Random):
             made = _COPIERS[kind](value)
         else:
             hook = _own_hook(kind, "__deepcopy__")

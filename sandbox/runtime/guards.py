@@ -13,7 +13,6 @@ import operator
 import random
 import re
 import sys
-from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -25,6 +24,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.protocol.forms import Form
+from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.classes import build_class, is_class, is_plan_class, writable_class, writable_owner
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 from codeplan.sandbox.runtime.termination import (
@@ -75,7 +75,7 @@ _MAX_LENGTHS: dict[type, int] = {
     tuple: MAX_ITEMS,
     deque: MAX_ITEMS,
     bytearray: MAX_TEXT,
-    array: MAX_ITEMS,
+    Array: MAX_ITEMS,
 }
 
 
@@ -380,7 +380,7 @@ MAX_MESSAGE_CHARS = 20_000
 """Longer messages of assertions and reasons of ``replan`` are truncated to this many characters."""
 
 WRITABLE_TYPES: frozenset[type] = frozenset(
-    {list, dict, bytearray, array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
+    {list, dict, bytearray, Array, Counter, ChainMap, defaultdict, OrderedDict, deque, Element}
     | {WeakKeyDictionary, WeakValueDictionary}
 )
 """The types whose items a plan may set and delete."""

@@ -6,9 +6,7 @@ the machine's clock or random numbers, print, or make a huge value of a small on
 
 from __future__ import annotations
 
-import array
 import base64
-import bisect
 import calendar
 import collections.abc
 import contextlib
@@ -33,7 +31,8 @@ from collections.abc import Callable, Iterator, MutableMapping
 from functools import partial
 from typing import Any, NoReturn
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, array_number, list_names
+from codeplan.sandbox.runtime.arrays import Array
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, READERS, ModuleFacade, list_names
 from codeplan.sandbox.runtime.class_modules import class_members, require_own_class
 from codeplan.sandbox.runtime.classes import (
     MEMBER_TYPES,
@@ -183,12 +182,12 @@ class ModuleMaker:
         GETS_END.update(of_classes["contextlib"][name] for name in ("AsyncExitStack", "ExitStack"))  # type: ignore[misc]
         return {
             **{name: partial(dict, members) for name, members in of_classes.items()},
+            "array": lambda: {"array": Array},
             "ast": lambda: {
                 **SYNTAX_MEMBERS,
                 "literal_eval": set_name("literal_eval", self._functions["literal_eval"]),
             },
             **{name: partial(dict, members) for name, members in compression_members(self._size_guard).items()},
-            "bisect": _bisect_members,
             "calendar": _calendar_members,
             "collections": lambda: {"namedtuple": set_name("namedtuple", make_named_tuple), **USER_CLASSES},
             "configparser": lambda: CONFIG_MEMBERS,
@@ -517,21 +516,6 @@ def _sized_operators(size_guard: SizeGuard) -> Members:
         for name in ("mul", "pow", "lshift", "mod")
         for prefix in ("", "i")
     }
-
-
-def _bisect_members() -> Members:
-    """Return what inserts into arrays numbers alone, as the arrays' own methods do."""
-
-    def inserting(name: str) -> Callable[..., object]:
-        function = getattr(bisect, name)
-
-        def insort(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-            function(a, array_number(a, x) if type(a) is array.array else x, lo, hi, key=key)
-
-        return set_name(name, insort)
-
-    left, right = inserting("insort_left"), inserting("insort_right")
-    return {"insort": right, "insort_left": left, "insort_right": right}
 
 
 def _calendar_members() -> Members:

@@ -64,7 +64,13 @@ from codeplan.sandbox.runtime.saved_objects import plain_value
 from codeplan.sandbox.runtime.scheduling import Future, Scheduler, as_awaitable
 from codeplan.sandbox.runtime.switching import THREADS, EndedIteration, StarredCall, arrive, is_last
 from codeplan.sandbox.runtime.syntax_module import TOO_DEEP, size_problem
-from codeplan.sandbox.runtime.termination import GiveUpRequested, OutOfMemory, PlanTermination, ReplanRequested
+from codeplan.sandbox.runtime.termination import (
+    GiveUpRequested,
+    OutOfMemory,
+    PlanTermination,
+    ReplanRequested,
+    find_limit,
+)
 from codeplan.sandbox.runtime.thread_modules import enter
 from codeplan.sandbox.runtime.user_imports import import_admitted, is_admitted, plain_data_hint, seed_packages
 from codeplan.untrusted.texts import with_article
@@ -269,6 +275,11 @@ class PlanRuntime:
         space |= {"__builtins__": self._builtins, "__name__": PLAN_MODULE}
         self._space = space
         return space
+
+    def note_lost(self, lost: Any) -> None:
+        """As ``sys.unraisablehook``: record the limit that ended a generator as it went with its last reference."""
+        if (reached := find_limit(lost.exc_value)) is not None:
+            self._stopper.record(reached)
 
     def finish_segment(self, returned: Any) -> Any:
         """What a segment returned, once everything has ended that it began. A segment that awaits is a coroutine."""

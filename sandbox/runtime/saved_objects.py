@@ -2,7 +2,7 @@
 
 Only objects are saved whose class a name of the plan holds, so that the resumed plan has the class again: plain
 objects and dataclasses by their attributes, named tuples by their fields, members of an Enum by their names. None of a
-plan's own code runs for it, except hashes and comparisons of keys.
+plan's own code runs for it, except hashes and comparisons of keys, and what makes a combination of flags.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import decimal
 import enum
 import pathlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import MemberDescriptorType
 from typing import Any, Final, Generic, Protocol
@@ -92,15 +92,21 @@ def _slots(kind: type) -> dict[str, Any]:
 class PlanObjects(SavedObjects):
     """Makes the objects of a resumed plan from its own classes. ``namespace`` holds the plan's names.
 
-    If a class is missing or of another kind, what is made only stands for the object: ``lacks`` tells.
+    If a class is missing or of another kind, what is made only stands for the object: ``lack`` tells.
     """
 
     def __init__(self, namespace: Mapping[str, object]) -> None:
         self._namespace = namespace
+        self._changed = set[str]()
 
-    def lacks(self, class_name: str) -> bool:
-        """Return whether the plan has no class of this name."""
-        return self._class(class_name) is None
+    def lack(self, class_names: Iterable[str]) -> str:
+        """Why an object of one of these classes could not be made; empty if all could."""
+        for name in sorted(class_names):
+            if self._class(name) is None:
+                return f"an object of {name}, a class that is not defined before the steps"
+            if name in self._changed:
+                return f"an object of {name}, a class that has changed since"
+        return ""
 
     def _class(self, class_name: str) -> Any:
         kind = self._namespace.get(class_name)
@@ -108,33 +114,42 @@ class PlanObjects(SavedObjects):
 
     def empty(self, class_name: str) -> Any:
         kind = self._class(class_name)
-        plain = kind is not None and not isinstance(kind, enum.EnumType) and not issubclass(kind, tuple)
-        return object.__new__(kind) if plain else super().empty(class_name)
+        if kind is not None and not isinstance(kind, enum.EnumType):
+            with suppress(TypeError):  # the class is abstract, or one over Python's data
+                return object.__new__(kind)
+        self._changed.add(class_name)
+        return super().empty(class_name)
 
     def fill(self, made: Any, fields: dict[str, Any]) -> None:
-        if not is_plan_class(type(made)):
+        kind = type(made)
+        if not is_plan_class(kind):
             super().fill(made, fields)
             return
-        slots = _slots(type(made))
+        slots = _slots(kind)
         for name, value in fields.items():
             if name in slots:
                 slots[name].__set__(made, value)
-            else:
+            elif kind.__dictoffset__:
                 object.__getattribute__(made, "__dict__")[name] = value
+            else:
+                self._changed.add(kind.__name__)
 
     def member(self, class_name: str, name: str | int) -> Any:
         kind = self._class(class_name)
-        if not isinstance(kind, enum.EnumType):
-            return super().member(class_name, name)
-        if isinstance(name, int):
-            return kind(name)
-        return kind._member_map_[name] if name in kind._member_map_ else super().member(class_name, name)
+        if isinstance(kind, enum.EnumType):
+            if isinstance(name, int):
+                return kind(name)
+            if name in kind._member_map_:
+                return kind._member_map_[name]
+        self._changed.add(class_name)
+        return super().member(class_name, name)
 
     def named(self, class_name: str, fields: dict[str, Any]) -> Any:
         kind = self._class(class_name)
-        if kind is None or not issubclass(kind, tuple) or kind.__dict__.get("_fields") != tuple(fields):
-            return super().named(class_name, fields)
-        return tuple.__new__(kind, fields.values())
+        if kind is not None and issubclass(kind, tuple) and kind.__dict__.get("_fields") == tuple(fields):
+            return tuple.__new__(kind, fields.values())
+        self._changed.add(class_name)
+        return super().named(class_name, fields)
 
 
 _TEXT_OF: Final[dict[type, Callable[[Any], str]]] = {

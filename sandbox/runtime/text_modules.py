@@ -410,6 +410,7 @@ class SectionProxy:
         return self.parser.getboolean(self.name, option, fallback=fallback)
 
 
+_INTERPOLATIONS = (configparser.BasicInterpolation, configparser.ExtendedInterpolation)
 _KINDS: Any = (configparser.ConfigParser, configparser.RawConfigParser)
 
 
@@ -430,6 +431,8 @@ class ConfigParser:
     def __init__(self, defaults: Any = None, **options: Any) -> None:
         if odd := options.keys() - _OPTIONS:
             raise TypeError(f"ConfigParser has no option {min(odd)!r} here")
+        if type(options.get("interpolation")) not in (type(None), *_INTERPOLATIONS):  # an object may pose as one
+            raise TypeError("interpolation takes None, BasicInterpolation() or ExtendedInterpolation() here")
         kind = configparser.RawConfigParser if self._raw else configparser.ConfigParser
         self._own = kind(defaults, **options)
 

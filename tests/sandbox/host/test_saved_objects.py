@@ -148,6 +148,29 @@ def test_an_object_whose_class_the_resumed_plan_lacks_is_not_there_and_its_name_
     )
 
 
+CHANGED = {
+    "a class over Python's data": ("Store()", "class Store(dict):\n    pass\n"),
+    "an abstract class": ("Store()", "class Store(ABC):\n    @abstractmethod\n    def f(self): ...\n"),
+    "other slots": ("Store()", "class Store:\n    __slots__ = ('other',)\n"),
+    "an Enum without the member": ("Color.RED", "class Color(Enum):\n    BLUE = 2\n"),
+    "a class in place of an Enum": ("Color.RED", "class Color:\n    pass\n"),
+    "other fields": ("Point(1)", "class Point(NamedTuple):\n    other: int\n"),
+}
+
+
+@pytest.mark.parametrize(("value", "changed"), CHANGED.values(), ids=CHANGED)
+def test_an_object_that_its_changed_class_cannot_hold_is_not_there_and_its_name_says_why(value, changed):
+    checkpoint = saved(plan_text(f"x = {value}\nn = 5", "assert True"))
+    imports = "from abc import ABC, abstractmethod\nfrom enum import Enum\nfrom typing import NamedTuple\n"
+    plan = check(plan_text("x = None\nn = 5", "assert n == 5\nprint(x)", imports + changed))
+    outcome = Sandbox().run(plan, Clerk(), str, start_from=2, checkpoint=checkpoint)
+    assert isinstance(outcome, Failed)
+    name = value.partition("(")[0].partition(".")[0]
+    assert outcome.message == (
+        f"x was not saved (an object of {name}, a class that has changed since); compute it again in this step"
+    )
+
+
 def test_code_outside_the_steps_sets_its_names_anew_as_without_objects():
     checkpoint = saved(plan_text("x = Item('a')\nlimit = 9", "assert True"))
     plan = check(plan_text("x = Item('a')", "return [limit, x.name]", CLASSES + "limit = 3\n"))

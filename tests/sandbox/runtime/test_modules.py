@@ -310,8 +310,9 @@ AS_IN_PYTHON = {
         "del a\nprint(list(by_name), len(all_of_them), ref())"
     ),
     "sched": (
-        "import sched, time\ns = sched.scheduler()\ndone = []\ns.enter(0.002, 1, done.append, ('late',))\n"
-        "s.enter(0.001, 1, done.append, argument=('soon',))\ns.cancel(s.enter(9, 1, print))\ns.run()\n"
+        "import sched, time\ns = sched.scheduler()\ndone = []\nnow = time.monotonic()\n"
+        "s.enterabs(now + 0.002, 1, done.append, ('late',))\ns.enterabs(now + 0.001, 1, done.append, argument=('soon',))\n"
+        "s.cancel(s.enter(9, 1, print))\ns.run()\n"
         "print(done, s.empty())"
     ),
     "exits": (
