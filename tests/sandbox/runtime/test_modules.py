@@ -423,10 +423,10 @@ PRINTED = {
         "import ast\nclass S(str):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
         "        return hash('id')\ndef tell(make, names):\n    try:\n        node = make(**names)\n"
         "        print(ast.dump(node), type(node).__name__)\n    except TypeError as e:\n        print(e)\n"
-        "tell(ast.Name, {'id': 'a', 'lineno': 1})\ntell(ast.Name, {'_fields': ('__class__',)})\n"
+        "tell(ast.alias, {'name': 'a', 'lineno': 1})\ntell(ast.Name, {'_fields': ('__class__',)})\n"
         "tell(ast.Name, {'__class__': ast.Call})\ntell(ast.Call, {'__dict__': {}})\n"
         "tell(ast.Name, {S('__class__'): ast.Call})\ntell(ast.Add, {'id': 'a'})",
-        "Name(id='a') Name\nName.__init__ got an unexpected keyword argument '_fields'\n"
+        "alias(name='a') alias\nName.__init__ got an unexpected keyword argument '_fields'\n"
         "Name.__init__ got an unexpected keyword argument '__class__'\n"
         "Call.__init__ got an unexpected keyword argument '__dict__'\n"
         "Name.__init__ got an unexpected keyword argument '__class__'\n"
