@@ -158,7 +158,7 @@ def _word(kind: type, at: int) -> _Word:
 def _with_subtypes(kind: type) -> set[type]:
     found, to_do = {kind}, [kind]
     while to_do:
-        new = set(type.__subclasses__(to_do.pop())) - found
+        new: set[type] = set(type.__subclasses__(to_do.pop())) - found
         found |= new
         to_do += new
     return found

@@ -197,8 +197,8 @@ def _transform_part(
         final.func = with_location(final.func, load_name("_replan_at_end_"))
     local = names.binds - shared - names.read_before_set.keys() - names.may_be_unset
     if local and body:
-        kept = ast.Constant(tuple(name for name in order if name in local))
-        keep = ast.Expr(call_function("_keep_", call_function("_locals_"), kept))
+        names_kept = ast.Tuple([ast.Constant(name) for name in order if name in local], ast.Load())
+        keep = ast.Expr(call_function("_keep_", call_function("_locals_"), names_kept))
         body = [with_location(part.node, ast.Try(body=body, handlers=[], orelse=[], finalbody=[keep]))]
     elsewhere = sorted(names.binds - local)
     return [ast.Global(elsewhere), *body] if elsewhere and body else body
