@@ -21,7 +21,15 @@ import statistics
 import typing
 import unicodedata
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.classes import (
@@ -176,12 +184,24 @@ def _member_maker(make: Any) -> Callable[..., Any]:
 _CHECKED: Final = set[CodeType]()  # the code of ``new``
 
 
+_WRITTEN_IN_C: Final = (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
+"""Kinds of functions whose signature is a text of Python's own. All others can hold one of a plan's."""
+
+
 def _mend_signatures() -> None:
-    """Let ``inspect`` make no signature of a text of the plan's, whose defaults it would evaluate."""
+    """Let ``inspect`` make no signature of a text of the plan's, whose defaults it would evaluate: the docstring of a
+    class or, from Python 3.13 on, what any object has as its ``__signature__``.
+    """
     parse: Callable[..., Any] = inspect._signature_fromstr  # type: ignore[attr-defined]
 
     def parse_checked(cls: Any, obj: Any, *rest: Any, **named: Any) -> Any:
-        if is_plan_class(obj if is_class(obj) else type(obj)):
+        if is_plan_class(obj) if is_class(obj) else type(obj) not in _WRITTEN_IN_C:
             raise ValueError(f"no signature found for {obj!r}")
         return parse(cls, obj, *rest, **named)
 
