@@ -52,6 +52,7 @@ def mend_library() -> None:
     _mend_means()
     _mend_nodes()
     _mend_signatures()
+    _mend_wrappers()
     csv.reader = read_rows
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
     for kind in (collections.UserDict, collections.UserList):
@@ -140,6 +141,7 @@ def _mend_enums() -> None:
         add(self, enum_class, member_name)
 
     member.__set_name__ = add_checked
+    enum._dataclass_repr = _fields_text  # type: ignore[attr-defined]  # from Python 3.12 on
     flags: Any = enum.Flag
     combine = flags._missing_.__func__
 
@@ -159,6 +161,12 @@ def _mend_enums() -> None:
             return read(self, instance, ownerclass)
 
         enum.property.__get__ = read_checked  # type: ignore[method-assign]
+
+
+def _fields_text(value: Any) -> str:
+    """The text of a dataclass that an Enum mixes in, by the fields of its class: an object may name others as its own."""
+    fields = dataclasses.fields(type(require_dataclass("repr", value)))
+    return ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields if field.repr)
 
 
 def _is_pythons_new(function: Any) -> bool:
@@ -206,6 +214,23 @@ def _mend_signatures() -> None:
         return parse(cls, obj, *rest, **named)
 
     inspect._signature_fromstr = parse_checked  # type: ignore[attr-defined]
+
+
+def _mend_wrappers() -> None:
+    """Let a wrapper take no names over that belong to Python, such as ``__signature__``: an object of the plan may have
+    any in its table, where the library trusts what a function has.
+    """
+    update: Callable[..., Any] = functools.update_wrapper
+
+    def update_checked(wrapper: Any, wrapped: Any, *rest: Any, **named: Any) -> Any:
+        made = update(wrapper, wrapped, *rest, **named)
+        if is_plan_class(type(wrapped)):
+            table = vars(made)
+            for name in [n for n in table if type(n) is not str or not is_writable(n)]:
+                del table[name]
+        return made
+
+    functools.update_wrapper = update_checked
 
 
 _READER: Final = csv.reader
