@@ -164,7 +164,7 @@ def _mend_enums() -> None:
 
 
 def _fields_text(value: Any) -> str:
-    """The text of a dataclass that an Enum mixes in, by the fields of its class: an object may name others as its own."""
+    """The text of a dataclass that an Enum mixes in, by the fields of its class: a value may name others."""
     fields = dataclasses.fields(type(require_dataclass("repr", value)))
     return ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields if field.repr)
 

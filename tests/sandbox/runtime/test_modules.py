@@ -660,6 +660,14 @@ def test_the_work_for_a_key_is_bounded(arguments: str) -> None:
     assert "computes at most 1,000,000 iterations" in message(body)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="Python 3.13 brings kde_random")
+def test_samples_of_an_estimated_density_are_the_same_in_every_run() -> None:
+    body = "import statistics\npick = statistics.kde_random([1.0, 2.0], 0.5)\nprint([pick() for _ in range(3)])"
+    assert run(plan(body)).output == run(plan(body)).output != run(plan(body), settings=RunSettings(seed=1)).output
+    seeded = body.replace("0.5", "0.5, seed=3")
+    assert run(plan(seeded)).output == run(plan(seeded), settings=RunSettings(seed=1)).output != run(plan(body)).output
+
+
 def test_random_bytes_of_the_system_are_the_same_in_every_run() -> None:
     body = "import os\nprint(os.urandom(8), len(os.urandom(0)))"
     assert run(plan(body)).output == run(plan(body)).output != run(plan(body), settings=RunSettings(seed=1)).output
