@@ -129,7 +129,7 @@ def described_actions(env: BaseEnvironment) -> ActionSpace | None:
 
     Raises: UsageError: ``space`` is something else.
     """
-    space: object = env.space if isinstance(env, TakesActions) else None
+    space: object = getattr(env, "space", None)
     if space is None or isinstance(space, ActionSpace):
         return space
     found = with_article(type(space).__name__)

@@ -116,7 +116,7 @@ class WikiCache:
         try:
             for table in _TABLES:
                 connection.execute(table)
-        except sqlite3.Error:
+        except BaseException:  # also UnicodeDecodeError, of a damaged file
             connection.close()
             raise
         return connection

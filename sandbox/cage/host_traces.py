@@ -29,7 +29,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from xml.etree.ElementTree import Element
 
 
@@ -103,37 +103,65 @@ def _shown_name(module: str) -> str:
     return f"<{module}>"
 
 
-_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: set for every type that is written in C
-_MAX_WORDS: Final = 40  # a type's flags stand within this many words of its start
+_MAX_WORDS: Final = 40  # a type's slots stand within this many words of its start
+_Word: TypeAlias = ctypes.c_void_p
 
 
 def hide_addresses() -> None:
     """Make the texts of this process's objects, and of its future children's, end before the address.
 
-    Types with a ``__repr__`` of their own keep it. On an interpreter with unknown types nothing changes.
+    Types with a ``__repr__`` of their own keep it. Raises: RuntimeError: this Python keeps its types in another way.
     """
+    slot, by_name = _find_text_slot()
+    modified = ctypes.pythonapi.PyType_Modified
+    modified.argtypes, modified.restype = [ctypes.py_object], None
     for kind, text in _TEXTS.items():
-        flags = _find_flags(kind)
-        if flags is not None:
-            _replace_text(kind, flags, text)
+        before = _word(kind, slot).value
+        (table,) = gc.get_referents(vars(kind))  # behind the view: attributes of a type in C cannot be set
+        table["__repr__"] = text
+        modified(kind)
+        for each in _with_subtypes(kind):
+            if _word(each, slot).value == before:
+                _word(each, slot).value = by_name
+    if any(f"{id(each):x}" in repr(each) for each in (object(), iter(()), {}.get, hide_addresses)):
+        raise RuntimeError("this Python shows addresses in texts that cannot be replaced")
 
 
-def _find_flags(kind: type) -> ctypes.c_ulong | None:
-    """The flags of a type, where the interpreter keeps them."""
-    for word in range(_MAX_WORDS):
-        found = ctypes.c_ulong.from_address(id(kind) + word * ctypes.sizeof(ctypes.c_ulong))
-        if found.value == kind.__flags__:
-            return found
-    return None
+def _find_text_slot() -> tuple[int, int | None]:
+    """Return which word of a type is its C function for ``repr``, and the one that looks ``__repr__`` up by its name.
+
+    Of two classes that differ in ``__repr__`` alone, it is the word that those with a ``__repr__`` share.
+    """
+
+    class Plain:
+        pass
+
+    class Named:
+        def __repr__(self) -> str:
+            return ""
+
+    class AlsoNamed:
+        def __repr__(self) -> str:
+            return ""
+
+    for slot in range(_MAX_WORDS):
+        plain, bare, named, also = (_word(kind, slot).value for kind in (Plain, object, Named, AlsoNamed))
+        if plain == bare != named == also:
+            return slot, named
+    raise RuntimeError("this Python keeps the texts of its types in an unknown place")
 
 
-def _replace_text(kind: type, flags: ctypes.c_ulong, text: Callable[[Any], str]) -> None:
-    before = flags.value
-    flags.value = before & ~_IMMUTABLE
-    try:
-        kind.__repr__ = text  # type: ignore[assignment,method-assign]  # the interpreter updates all subtypes
-    finally:
-        flags.value = before
+def _word(kind: type, at: int) -> _Word:
+    return _Word.from_address(id(kind) + at * ctypes.sizeof(_Word))
+
+
+def _with_subtypes(kind: type) -> set[type]:
+    found, to_do = {kind}, [kind]
+    while to_do:
+        new: set[type] = set(type.__subclasses__(to_do.pop())) - found
+        found |= new
+        to_do += new
+    return found
 
 
 def _object_text(value: object) -> str:

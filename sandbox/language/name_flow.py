@@ -20,7 +20,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 def bound_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Return the names that these nodes bind in their own scope on some path, except by imports."""
-    return frozenset(_iterate_bound_names(nodes))
+    return frozenset(iterate_bound_names(nodes))
 
 
 def parameter_names(function: Function) -> frozenset[str]:
@@ -86,19 +86,21 @@ def target_names(target: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in walk(target) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load))
 
 
-def _iterate_bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    stack = list(nodes)
+def iterate_bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that these nodes bind in their own scope, where they bind them, in the order of the source."""
+    stack = [*nodes][::-1]
     while stack:
         node = stack.pop()
         yield from _own_names(node)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            stack += [*default_values(node), *getattr(node, "decorator_list", ())]
+            below: Iterable[ast.AST] = (*default_values(node), *getattr(node, "decorator_list", ()))
         elif isinstance(node, ast.comprehension):
-            stack += [node.iter, *node.ifs]
+            below = (node.iter, *node.ifs)
         elif isinstance(node, ast.ClassDef):
-            stack += [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
+            below = (*node.decorator_list, *node.bases, *(k.value for k in node.keywords))
         else:
-            stack += children(node)
+            below = children(node)
+        stack += [*below][::-1]
 
 
 _NAMED_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -868,7 +869,8 @@ def _thread_class(scheduler: Scheduler) -> Any:
     run = Thread.run
     RUNTIME_BASES.add(Thread)
     mark_class(Thread, shared=True)
-    refuse_copies(Thread, "_thread.lock", ["__deepcopy__"])
+    held = getattr(_thread, "_ThreadHandle", _thread.LockType)  # a thread holds one or the other
+    refuse_copies(Thread, f"_thread.{held.__name__}", ["__deepcopy__"])
     show_as("threading", Thread)
     return Thread
 

@@ -21,7 +21,15 @@ import statistics
 import typing
 import unicodedata
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CodeType, FunctionType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from codeplan.sandbox.runtime.classes import (
@@ -44,6 +52,7 @@ def mend_library() -> None:
     _mend_means()
     _mend_nodes()
     _mend_signatures()
+    _mend_wrappers()
     csv.reader = read_rows
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
     for kind in (collections.UserDict, collections.UserList):
@@ -132,6 +141,7 @@ def _mend_enums() -> None:
         add(self, enum_class, member_name)
 
     member.__set_name__ = add_checked
+    enum._dataclass_repr = _fields_text  # type: ignore[attr-defined]  # from Python 3.12 on
     flags: Any = enum.Flag
     combine = flags._missing_.__func__
 
@@ -151,6 +161,12 @@ def _mend_enums() -> None:
             return read(self, instance, ownerclass)
 
         enum.property.__get__ = read_checked  # type: ignore[method-assign]
+
+
+def _fields_text(value: Any) -> str:
+    """The text of a dataclass that an Enum mixes in, by the fields of its class: a value may name others."""
+    fields = dataclasses.fields(type(require_dataclass("repr", value)))
+    return ", ".join(f"{field.name}={getattr(value, field.name)!r}" for field in fields if field.repr)
 
 
 def _is_pythons_new(function: Any) -> bool:
@@ -176,16 +192,45 @@ def _member_maker(make: Any) -> Callable[..., Any]:
 _CHECKED: Final = set[CodeType]()  # the code of ``new``
 
 
+_WRITTEN_IN_C: Final = (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
+"""Kinds of functions whose signature is a text of Python's own. All others can hold one of a plan's."""
+
+
 def _mend_signatures() -> None:
-    """Let ``inspect`` make no signature of a text of the plan's, whose defaults it would evaluate."""
+    """Let ``inspect`` make no signature of a text of the plan's, whose defaults it would evaluate: the docstring of a
+    class or, from Python 3.13 on, what any object has as its ``__signature__``.
+    """
     parse: Callable[..., Any] = inspect._signature_fromstr  # type: ignore[attr-defined]
 
     def parse_checked(cls: Any, obj: Any, *rest: Any, **named: Any) -> Any:
-        if is_plan_class(obj if is_class(obj) else type(obj)):
+        if is_plan_class(obj) if is_class(obj) else type(obj) not in _WRITTEN_IN_C:
             raise ValueError(f"no signature found for {obj!r}")
         return parse(cls, obj, *rest, **named)
 
     inspect._signature_fromstr = parse_checked  # type: ignore[attr-defined]
+
+
+def _mend_wrappers() -> None:
+    """Let a wrapper take no names over that belong to Python, such as ``__signature__``: an object of the plan may have
+    any in its table, where the library trusts what a function has.
+    """
+    update: Callable[..., Any] = functools.update_wrapper
+
+    def update_checked(wrapper: Any, wrapped: Any, *rest: Any, **named: Any) -> Any:
+        made = update(wrapper, wrapped, *rest, **named)
+        if is_plan_class(type(wrapped)):
+            table = vars(made)
+            for name in [n for n in table if type(n) is not str or not is_writable(n)]:
+                del table[name]
+        return made
+
+    functools.update_wrapper = update_checked
 
 
 _READER: Final = csv.reader

@@ -24,6 +24,7 @@ import pprint
 import random
 import re
 import shlex
+import statistics
 import sys
 import types
 import uuid
@@ -216,6 +217,7 @@ class ModuleMaker:
             "xml.sax.saxutils": lambda: MARKUP_MEMBERS,
             "xml.etree.ElementTree": lambda: element_members(self._size_guard),
             "shlex": lambda: {"split": set_name("split", _split_words)},
+            "statistics": self._statistics_members,
             "sys": self._sys_members,
             "time": lambda: time_members(self._clock),
             "traceback": lambda: traceback_members(log),
@@ -338,6 +340,17 @@ class ModuleMaker:
             "choice": generator.choice,
             "compare_digest": hmac.compare_digest,
         }
+
+    def _statistics_members(self) -> Members:
+        """Return what would otherwise ask the machine for its seed."""
+        generator = self._run.generator
+
+        def kde_random(data: Any, h: Any, kernel: Any = "normal", *, seed: Any = None) -> Callable[[], float]:
+            usual: Any = statistics.kde_random  # type: ignore[attr-defined,unused-ignore]
+            made: Callable[[], float] = usual(data, h, kernel, seed=generator.getrandbits(64) if seed is None else seed)
+            return made
+
+        return _named(kde_random) if "kde_random" in ALLOWED_MODULES["statistics"] else {}
 
     def _os_members(self) -> Members:
         def urandom(size: Any, /) -> bytes:

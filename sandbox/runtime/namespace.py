@@ -267,7 +267,7 @@ class PlanRuntime:
             reset_settings()
             self._names, self._has_imports = self._make_names(), False
         space = {name: value for name, value in variables.items() if _is_plans_own(name)}
-        self._names |= {"start_from": start_from, "_keep_": space.update, **count_turns(self._stopper, turns)}
+        self._names |= {"start_from": start_from, "_keep_": partial(_keep, space), **count_turns(self._stopper, turns)}
         self._names |= {"_host_": host, "_unsaid_": self._run.unsaid}
         # Only an exact dict keeps the interpreter's fast path for builtins.
         explains = dropped or missing or explains_later
@@ -418,6 +418,11 @@ class PlanRuntime:
 
 for _builtin in (PlanRuntime._dir, PlanRuntime._eval, PlanRuntime._globals, PlanRuntime._locals, PlanRuntime._vars):
     set_name(_builtin.__name__.removeprefix("_"), _builtin)
+
+
+def _keep(space: dict[str, object], variables: dict[str, object], names: tuple[str, ...]) -> None:
+    """Keep those of these variables that are set."""
+    space.update({name: variables[name] for name in names if name in variables})
 
 
 def plan_variables(namespace: dict[str, object]) -> dict[str, object]:

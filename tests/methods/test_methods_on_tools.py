@@ -77,7 +77,7 @@ MISTAKES = {
     'get {"key": "a"': "The arguments of get are no JSON object: Expecting ',' delimiter",
     'get {"key": "a", "key": "b"}': "The arguments of get are no JSON object: the key 'key' stands there twice.",
     'put {"key": "a", "number": NaN}': "The arguments of put are no JSON object: JSON has no NaN.",
-    'get {"key": ' + "[" * 9000 + "]" * 9000 + "}": "or are nested too deeply.",
+    'get {"key": ' + "[" * 90_000 + "]" * 90_000 + "}": "or are nested too deeply.",
     'get {"key": ' + "9" * 5000 + "}": "hold a number that is too long",
     'get {"key": "a", "kind": 1}': "TypeError: get(key: str) has no parameter 'kind'",
     'get {"key": 1}': "TypeError: get was called wrongly: key: Input should be a valid string (given: 1)",

@@ -227,7 +227,7 @@ def test_values_are_shown_clean_and_bounded(tmp_path):
         (["--list", "--forget"], "exclude each other"),
         (["--forget", "nowhere"], "no file in nowhere"),
         (["a", "b"], "unexpected extra argument"),
-        (["emp\x00ty"], "embedded null byte"),
+        (["emp\x00ty"], "embedded null"),
     ],
 )
 def test_a_wrong_argument_is_one_sentence(folder, capsys, arguments, said):

@@ -37,8 +37,9 @@ ITERATORS = ["'a'", "'é'", "b''", "[]", "()", "{}", "set()", "range(0)", "map(l
 
 @pytest.mark.parametrize("made", ITERATORS)
 def test_attributes_of_iterators_are_refused_in_pythons_words(made: str) -> None:
-    refused = f"AttributeError '{type(iter(eval(made))).__name__}' object has no attribute 'c'"
-    assert message(f"t = iter({made})\nt.c = 1") == refused
+    with pytest.raises(AttributeError) as refused:
+        iter(eval(made)).c = 1
+    assert message(f"t = iter({made})\nt.c = 1") == f"AttributeError {refused.value}"
 
 
 def test_a_list_in_a_tuple_grows_before_the_tuple_refuses() -> None:
