@@ -10,6 +10,7 @@ import array
 import builtins
 import operator
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
 
 
@@ -65,3 +66,6 @@ class Array(array.array):  # type: ignore[type-arg]  # Python 3.11 has no such a
 
 Array.__name__ = Array.__qualname__ = "array"
 Array.__module__ = "array"
+for _name, _member in vars(Array).items():
+    if type(_member) is FunctionType:
+        _member.__qualname__ = f"array.{_name}"
