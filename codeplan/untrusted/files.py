@@ -29,7 +29,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, TypeAlias, cast
 
 HAS_DESCRIPTORS: Final = hasattr(os, "O_DIRECTORY") and hasattr(os, "O_NOFOLLOW")
@@ -41,6 +41,9 @@ _FOLDER = getattr(os, "O_DIRECTORY", 0) | _CLOSED_IN_CHILDREN
 _WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | _WAITING | _CLOSED_IN_CHILDREN | getattr(os, "O_BINARY", 0)
 _LINK_TAGS = (0xA000000C, 0xA0000003)  # Windows' symbolic links and mount points ("junctions")
+_WINDOWS_DEVICES: Final = frozenset(
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"] + [port + c for port in ("COM", "LPT") for c in "123456789¹²³"]
+)  # names of files, with any suffix; pathlib no longer tells from Python 3.13 on
 _KINDS = {
     stat.S_IFLNK: "it is a link, and links are not followed here",
     stat.S_IFDIR: "it is a folder, not a file",
@@ -204,7 +207,7 @@ class FolderByPath:
             name != ntpath.basename(name)
             or ":" in name
             or name.rstrip(" .") != name
-            or PureWindowsPath(name).is_reserved()
+            or name.partition(".")[0].rstrip(" ").upper() in _WINDOWS_DEVICES
         ):
             raise UnsafeFile("it has a name that means something else on Windows", path)
         return os.path.join(self._path, name)

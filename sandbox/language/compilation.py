@@ -42,6 +42,7 @@ from codeplan.sandbox.language.plan_outline import (
     outline_plan,
 )
 from codeplan.sandbox.language.thread_functions import THREAD_MODULES, ThreadForms, without_form
+from codeplan.sandbox.protocol.frames import HALF_PAIR
 from codeplan.sandbox.protocol.limits import MAX_STEPS
 from codeplan.sandbox.runtime.classes import PLAN_FILENAME
 from codeplan.sandbox.runtime.names import PREDEFINED_NAMES
@@ -156,6 +157,8 @@ def build_program(
                 segments.append(Segment(p.step, p.node.lineno, code))
     except SyntaxError as error:
         problems.add_at(error.lineno or 0, 0, "syntax", str(error.msg))
+    except UnicodeEncodeError:  # from Python 3.13 on
+        problems.add(p.node, "syntax", f"a docstring in this part of the plan holds {HALF_PAIR}")
     return Program(tuple(segments), rebound, frozenset(b.name for b in given))
 
 

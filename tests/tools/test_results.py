@@ -101,7 +101,7 @@ def test_numpys_values_become_data() -> None:
     numpy = pytest.importorskip("numpy")
     values = [numpy.float32(1.5), numpy.bool_(True), numpy.array([[1, 2]]), numpy.datetime64("2024-05-01")]
     assert pack_result(values) == [1.5, True, [[1, 2]], "2024-05-01"]
-    durations = [numpy.timedelta64(3, "D"), numpy.timedelta64("NaT"), numpy.timedelta64(3, "ns"), numpy.int8(3)]
+    durations = [numpy.timedelta64(3, "D"), numpy.timedelta64("NaT", "D"), numpy.timedelta64(3, "ns"), numpy.int8(3)]
     assert pack_result(durations) == ["P3D", None, 3, 3]
 
 

@@ -274,7 +274,9 @@ def test_swapping_a_file_for_a_link_while_it_is_opened_gains_nothing(foreign: Pa
     assert outside.read_text() == SECRET
 
 
-@pytest.mark.parametrize("name", ["a:b", "a.txt:stream", "c:", "nul", "CON.txt", "a.", "a ", "b\\c"])
+@pytest.mark.parametrize(
+    "name", ["a:b", "a.txt:stream", "c:", "nul", "CON.txt", "Com¹.tar.gz", "lpt9 .a", "a.", "a ", "b\\c"]
+)
 def test_a_name_that_means_something_else_on_windows_is_refused_there(name: str, foreign: Path) -> None:
     if files.HAS_DESCRIPTORS:
         files.create_file(foreign / name, foreign).close()

@@ -453,6 +453,18 @@ def test_a_syntax_error_has_pythons_message_and_position() -> None:
     assert diagnostic.message == "invalid syntax: `x = = 1`"
 
 
+@pytest.mark.parametrize("begin", ["def f():", "async def f():", "class f:"])
+def test_a_docstring_that_this_python_cannot_compile_is_named(begin: str) -> None:
+    body = f"{begin}\n    'a \\ud800'"
+    try:
+        compile(body, "plan", "exec")
+    except UnicodeEncodeError:  # from Python 3.13 on
+        (diagnostic,) = refused(plan(body)).diagnostics
+        assert "a docstring in this part of the plan holds half of a surrogate pair" in diagnostic.message
+    else:
+        assert accepted(plan(body))
+
+
 @pytest.mark.parametrize("fence", ["```python", "~~~", "\n\n  ```"])
 def test_a_markdown_fence_around_a_plan_is_named(fence: str) -> None:
     (diagnostic,) = refused(f"{fence}\ndef solution(agent, start_from=1):\n    pass\n```\n").diagnostics
