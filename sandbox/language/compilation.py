@@ -7,7 +7,7 @@ import inspect
 import marshal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import CodeType
 
@@ -21,7 +21,13 @@ from codeplan.sandbox.language.guard_insertion import (
     import_bindings,
     reads_annotations,
 )
-from codeplan.sandbox.language.name_flow import NameFlow, analyse_flow, bound_names, iterate_bound_names
+from codeplan.sandbox.language.name_flow import (
+    NameFlow,
+    analyse_flow,
+    bound_names,
+    comprehension_names,
+    iterate_bound_names,
+)
 from codeplan.sandbox.language.parsing import (
     DiagnosticCollector,
     RejectedPlanError,
@@ -187,11 +193,9 @@ def _transform_part(
     """Return a part's body with its guards and with each name made global or local.
 
     A local name is faster. It is possible if no function or generator reads the name and if this part sets it before
-    reading it. The part writes local names back to the namespace when it ends, even by an error, in the order in which
-    its source binds them: the interpreter's own order is another in each version of Python.
+    reading it. The part writes local names back to the namespace when it ends, even by an error.
     """
     final = find_final_replan(part.body) if part.step is not None else None
-    order = dict.fromkeys(iterate_bound_names(part.body))
     body: list[ast.stmt] = []
     for statement in part.body:
         visited = transformer.visit(statement)
@@ -200,11 +204,20 @@ def _transform_part(
         final.func = with_location(final.func, load_name("_replan_at_end_"))
     local = names.binds - shared - names.read_before_set.keys() - names.may_be_unset
     if local and body:
-        names_kept = ast.Tuple([ast.Constant(name) for name in order if name in local], ast.Load())
+        names_kept = ast.Tuple([ast.Constant(name) for name in _in_order(part.body, local)], ast.Load())
         keep = ast.Expr(call_function("_keep_", call_function("_locals_"), names_kept))
         body = [with_location(part.node, ast.Try(body=body, handlers=[], orelse=[], finalbody=[keep]))]
     elsewhere = sorted(names.binds - local)
     return [ast.Global(elsewhere), *body] if elsewhere and body else body
+
+
+def _in_order(body: list[ast.stmt], names: Collection[str]) -> list[str]:
+    """Return the names in the order in which prompts show variables: as the source binds them, and after them, sorted,
+    those that comprehensions use. Python 3.11 keeps them so; its later versions each keep them in another way.
+    """
+    inside = comprehension_names(body)
+    bound = [name for name in dict.fromkeys(iterate_bound_names(body)) if name in names]
+    return [name for name in bound if name not in inside] + sorted(inside.intersection(bound))
 
 
 def _import_segment(imported: tuple[ImportBinding, ...]) -> Segment:

@@ -103,6 +103,24 @@ def iterate_bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
         stack += [*below][::-1]
 
 
+def comprehension_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names from outside that list, set and dict comprehensions below these nodes use."""
+    found = set[str]()
+    stack: list[tuple[ast.AST, frozenset[str] | None]] = [(node, None) for node in nodes]
+    while stack:
+        node, own = stack.pop()  # what the comprehensions around the node bind; None: there are none
+        below: Iterable[ast.AST] = children(node)
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
+            first, *others = node.generators
+            stack.append((first.iter, own))
+            own = (own or frozenset()).union(*(target_names(g.target) for g in node.generators))
+            below = (first.target, *first.ifs, *others, *(e for e in children(node) if isinstance(e, ast.expr)))
+        elif isinstance(node, ast.Name) and own is not None and node.id not in own:
+            found.add(node.id)
+        stack += ((each, own) for each in below)
+    return frozenset(found)
+
+
 _NAMED_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
 
