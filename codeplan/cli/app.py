@@ -139,7 +139,8 @@ def _usage(error: BaseException, arguments: Sequence[str]) -> str | None:
     tell = getattr(error, "format_message", None)
     if tell is None:
         return None
-    return f"{tell().rstrip('.')}; see '{_command_path(arguments)} --help'"
+    text = tell().rstrip(".").replace(": Value error, ", ": ", 1)  # pydantic's words, which say nothing more
+    return f"{text}; see '{_command_path(arguments)} --help'"
 
 
 def _command_path(arguments: Sequence[str]) -> str:

@@ -70,6 +70,13 @@ class Outer:
     inner: Inner
 
 
+def test_a_value_that_is_no_choice_is_refused_with_the_choices_alone(capsys):
+    assert main(["exec", "plan.py", "--fixes", "maybe"]) == 2
+    assert capsys.readouterr().err == (
+        "codeplan: Invalid value for '--fixes': 'maybe' is not one of 'on', 'off'; see 'codeplan exec --help'\n"
+    )
+
+
 def test_a_command_gets_the_dataclasses_whose_fields_are_its_options():
     got: list[Any] = []
 
