@@ -116,16 +116,9 @@ class OffersAgents(Protocol):
     """The Agent classes by name."""
 
 
-@runtime_checkable
-class TakesActions(Protocol):
-    """An environment that describes its actions, so that a model can write them itself (as ReAct's model does)."""
-
-    space: ActionSpace
-    """The description of its actions."""
-
-
 def described_actions(env: BaseEnvironment) -> ActionSpace | None:
-    """The environment's description of its actions; None if it has none, as with ``space = None``.
+    """The environment's ``space``: its description of its actions, so that a model can write them itself; None if it
+    has none, as with ``space = None``.
 
     Raises: UsageError: ``space`` is something else.
     """

@@ -53,7 +53,6 @@ class PublishedRow(Value, frozen=True, forbid_unknown_fields=True):
     """One line of a table. ``overall`` (None if not printed) and ``kinds`` are in the table's unit.
 
     ``overall_computed`` is codeplan's own figure, if none is printed or the printed one contradicts its parts.
-    ``origin`` names the authors' source of the row, if they did not run it themselves.
     """
 
     method: str
@@ -62,8 +61,6 @@ class PublishedRow(Value, frozen=True, forbid_unknown_fields=True):
     overall: float | None = None
     kinds: dict[str, float] = {}
     overall_computed: float | None = None
-    successes: dict[str, int] = {}
-    origin: str = ""
     settings: dict[str, Any] = {}
     note: str = ""
 
@@ -77,20 +74,29 @@ class PublishedTable(Value, frozen=True, forbid_unknown_fields=True):
     """One metric on one suite. ``part_of`` is the experiment: the printed table or figure that it comes from."""
 
     id: str
-    part_of: str
-    paper: str
-    source: Literal["paper", "paper-text", "released-runs"]
     where: str
     title: str
     environment: str
     split: str
     tasks: int
-    metric: str
-    unit: str
+    part_of: str = ""
+    metric: str = "success"
+    unit: str = "percent"
     settings: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
-    kinds_are: str = "kinds of task"
     rows: tuple[PublishedRow, ...] = msgspec.field(name="row", default=())
+    by_kind: dict[str, tuple[float | Literal["n/a"], ...]] = {}
+
+    def __post_init__(self) -> None:
+        for row, kinds in zip(self.rows, zip(*self.by_kind.values(), strict=True), strict=bool(self.by_kind)):
+            own = {kind: value for kind, value in zip(self.by_kind, kinds, strict=True) if value != "n/a"}
+            msgspec.structs.force_setattr(row, "kinds", row.kinds | own)
+        msgspec.structs.force_setattr(self, "part_of", self.part_of or self.id)
+
+    @property
+    def paper(self) -> str:
+        """The paper's key."""
+        return self.id.partition("-")[0]
 
     @property
     def cited(self) -> str:

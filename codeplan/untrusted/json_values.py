@@ -28,18 +28,16 @@ _NESTING_CHANGES: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHER_BYTES: Final = bytes(b for b in range(256) if b not in _NESTING_CHANGES)
 
 
-def count_values(text: bytes | bytearray) -> int:
-    """At least as many as the values in the text, and not many more. Takes linear time."""
-    return measure_json(text)[0]
-
-
 def is_too_deep(text: bytes) -> bool:
     """Whether lists and objects in the text are nested deeper than ``MAX_NESTING``. Takes linear time."""
     return text.count(b"[") + text.count(b"{") > MAX_NESTING and measure_json(text)[1]
 
 
 def measure_json(text: bytes | bytearray) -> tuple[int, bool]:
-    """``count_values`` and ``is_too_deep`` of a text, in one reading."""
+    """At least as many as the values in the text, and not many more; and whether it ``is_too_deep``.
+
+    Takes linear time.
+    """
     most = 1 + _count_signs(text)
     if most <= _FEW:
         return most, False

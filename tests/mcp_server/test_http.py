@@ -18,7 +18,7 @@ from support.plan_server import COUNTS, KIWI, PLAN, STEP_2, processes_of, still_
 
 from codeplan.errors import UsageError
 from codeplan.mcp_server.transports import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES, parse_http_address
-from codeplan.untrusted.json_values import count_values
+from codeplan.untrusted.json_values import measure_json
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 
@@ -105,9 +105,9 @@ def test_a_body_that_is_too_large_is_refused(url):
 @pytest.mark.parametrize(("more", "status"), [(0, 200), (1, 413)])
 def test_a_body_may_hold_ten_thousand_values_and_no_more(url, more, status):
     empty = PING.replace('"capabilities": {}', '"capabilities": {"experimental": {"x": {"y": []}}}')
-    count = MAX_MESSAGE_VALUES + more - count_values(empty.encode())
+    count = MAX_MESSAGE_VALUES + more - measure_json(empty.encode())[0]
     body = empty.replace("[]", f"[{', '.join(['0'] * (count + 1))}]")
-    assert count_values(body.encode()) == MAX_MESSAGE_VALUES + more
+    assert measure_json(body.encode())[0] == MAX_MESSAGE_VALUES + more
     assert post(url, body, {})[0] == status
 
 

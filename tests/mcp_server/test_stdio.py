@@ -16,7 +16,7 @@ from support.plan_server import COUNTS, KIWI, PLAN, SPIN, STEP_2, processes_of, 
 
 from codeplan.cli import main
 from codeplan.mcp_server.transports import MAX_MESSAGE_BYTES, MAX_MESSAGE_VALUES
-from codeplan.untrusted.json_values import count_values
+from codeplan.untrusted.json_values import measure_json
 
 CODEPLAN = str(Path(sys.executable).with_name("codeplan"))
 HELLO = {
@@ -279,7 +279,7 @@ def test_a_message_may_hold_ten_thousand_values_and_no_more(lasting):
     for more in (0, 1):
         values = b"[" + b"0," * (MAX_MESSAGE_VALUES + more - 8) + b"0]"
         line = request(method="ping", params={"_meta": "?"}).replace(b'"?"', b'{"x": ' + values + b"}")
-        assert count_values(line) == MAX_MESSAGE_VALUES + more
+        assert measure_json(line)[0] == MAX_MESSAGE_VALUES + more
         lasting.send(line)
         assert ("error" in lasting.receive()) == bool(more)
 
