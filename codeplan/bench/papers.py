@@ -8,15 +8,16 @@ The papers' experiments as cells: what the files in ``bench/presets/`` hold.
 An experiment is a printed table or figure; its id is the ``part_of`` of its tables in ``bench/papers.toml``, which say
 what is measured (environment, split, number of tasks, metric) and what the paper reports. A preset adds how to play it:
 
+    [suites.textcraft]                 # a suite, as bench names it: what holds for each part on it
+    settings = { actions = 1000 }      # of all cells, as for --set
+    model_settings = { temperature = 0.0 }   # those that the chosen model takes
+    budget = { model_calls = 1000 }    # of each episode
     [[experiment]]
     id = "adapt-table3"
     caveats = ["…"]                    # sentences that stand beside the figures
       [[experiment.part]]              # cells on one suite
       tables = ["adapt-table3-success"]    # the published tables that these cells measure, all with the same rows
-      suite = "textcraft"              # as bench names it; split, kind and n as there
-      settings = { actions = 1000 }    # of all cells of the part, as for --set
-      model_settings = { temperature = 0.0 }   # those that the chosen model takes
-      budget = { model_calls = 1000 }  # of each episode
+      suite = "textcraft"
       missing = ["…"]                  # what of the paper's set-up codeplan has no setting for yet
         [[experiment.part.row]]        # one cell
         rows = [1]                     # the published rows that it repeats, from 1; two if only their models differ
@@ -32,7 +33,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -230,13 +231,21 @@ class NotRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _PresetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    experiment: tuple[PaperExperiment, ...]
+    suites: dict[str, dict[str, Any]]
+    experiment: tuple[dict[str, Any], ...]
+
+    def experiments(self) -> Iterator[PaperExperiment]:
+        """The experiments, each part with what holds for its suite."""
+        for found in self.experiment:
+            parts = [self.suites[part["suite"]] | part for part in found["part"]]
+            yield msgspec.convert(found | {"part": parts}, PaperExperiment)
 
 
 @cache
 def paper_experiments() -> tuple[PaperExperiment, ...]:
     """All experiments, in the papers' order."""
-    played = {e.id: e for name in _FILES for e in msgspec.toml.decode(_read(name), type=_PresetFile).experiment}
+    presets = [msgspec.toml.decode(_read(name), type=_PresetFile) for name in _FILES]
+    played = {e.id: e for preset in presets for e in preset.experiments()}
     skipped = {name: PaperExperiment(name, cannot=reason) for name, reason in not_run().experiments.items()}
     every = dict.fromkeys(table.part_of for table in published_tables())
     return tuple((played | skipped)[name] for name in every)
