@@ -137,7 +137,7 @@ class EpisodeWorker(msgspec.Struct, frozen=True, kw_only=True):
         """Run the job; resume its trace if that is possible."""
         settings = _with_repeat_seed(job, self.settings.get(job.cell.name, job.cell.settings))
         if folder and self.folder and self.storage is None:
-            _refuse_links(folder, Path(self.folder))
+            episodes.refuse_links(folder, Path(self.folder))
         given = {**settings, **self.tapes, "budget": job.cell.budget, "out": folder, "on_event": on_event}
         if self.tool_tasks:
             if folder and os.path.lexists(folder / episodes.TRACE_NAME):
@@ -201,14 +201,6 @@ def _with_repeat_seed(job: EpisodeJob, settings: dict[str, Any]) -> dict[str, An
     if not job.repeat or "model_seed" not in models.setting_names(job.cell.model):
         return settings
     return {**settings, "model_seed": (settings.get("model_seed") or 0) + job.repeat}
-
-
-def _refuse_links(folder: Path, bench: Path) -> None:
-    """Raise UsageError if the episode's folder, or one between it and the bench's, is a link."""
-    try:
-        files.refuse_links(folder, bench)
-    except OSError as e:
-        raise UsageError(f"the trace cannot be written to {folder}: {e.strerror}") from None
 
 
 def _is_recording_of(folder: Path, job: EpisodeJob, settings: Mapping[str, Any]) -> bool:
@@ -431,7 +423,7 @@ def run(
         raise UsageError(f"one environment object plays one episode at a time, not {jobs}; give its class, or jobs=1")
     spec = BenchSpec(
         suites=(name,),
-        methods=_listed("method", method),
+        methods=_method_names(method),
         models=_model_names(model),
         common=settings,
         repeats=repeats,
@@ -479,12 +471,12 @@ def _model_names(given: object) -> tuple[str, ...]:
     return names
 
 
-def _listed(what: str, given: object) -> tuple[str, ...]:
+def _method_names(given: object) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise UsageError(
-            f"a bench takes the name of a {what}, or several names, not {with_article(type(given).__name__)}; "
-            f"codeplan.run takes a {what} of yours"
+            f"a bench takes the name of a method, or several names, not {with_article(type(given).__name__)}; "
+            "codeplan.run takes a method of yours"
         )
     return tuple(names)
 

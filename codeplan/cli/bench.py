@@ -257,17 +257,19 @@ class NamedFiles:
 
     def environment(self, given: str) -> str:
         """The name of the environment of ``FILE.py:NAME``, which this process knows from now on; another text stays."""
-        from codeplan.runner.environment_files import absolute_form, is_environment_file, use_environment
+        from codeplan.runner.environment_files import absolute_form, use_environment
+        from codeplan.tools.python_tools import is_file
 
-        self.files += [absolute_form(given)] if is_environment_file(given) else []
+        self.files += [absolute_form(given)] if is_file(given) else []
         return use_environment(given, many_times=True)
 
     def model(self, given: str) -> str:
         """The name of the model of ``FILE.py:NAME``, likewise."""
         from codeplan.runner.environment_files import absolute_form
-        from codeplan.runner.models import is_model_file, use_model
+        from codeplan.runner.models import use_model
+        from codeplan.tools.python_tools import is_file
 
-        self.model_files += [absolute_form(given)] if is_model_file(given) else []
+        self.model_files += [absolute_form(given)] if is_file(given) else []
         return use_model(given)
 
 

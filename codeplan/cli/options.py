@@ -263,9 +263,10 @@ def model_or_name(context: typer.Context, given: str | None) -> Any:
     """
     if given is None or ".py" not in given:
         return given
-    from codeplan.runner.models import is_model_file, model_of_file
+    from codeplan.runner.models import model_of_file
+    from codeplan.tools.python_tools import is_file
 
-    if not is_model_file(given):
+    if not is_file(given):
         return given
     context.meta.setdefault(_FILES_KEY, {})["--model"] = given
     return model_of_file(given)

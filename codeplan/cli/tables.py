@@ -46,17 +46,15 @@ def terminal_width() -> int | None:
     return terminal_columns(sys.stdout)
 
 
-def format_table(
-    head: Row, rows: Sequence[Row], *, labels: int = 1, width: int | None = None, groups: Sequence[str] = ()
-) -> list[str]:
+def format_table(head: Row, rows: Sequence[Row], *, width: int | None = None, groups: Sequence[str] = ()) -> list[str]:
     """The rows under their head, in columns; columns of figures are right-aligned.
 
     ``width`` is the terminal's, None for no limit. A wider table gets narrower gaps, then folded heads, then folded
-    texts. If that is not enough, more columns follow in tables below, which begin with the ``labels`` first columns.
+    texts. If that is not enough, more columns follow in tables below, which begin with the first column.
     ``groups`` names each row's group: a line of its own above the group's first row.
     """
     columns = [list(column) for column in zip(head, *rows, strict=True)]
-    figures = [at >= labels and all(map(_FIGURE.fullmatch, column[1:])) for at, column in enumerate(columns)]
+    figures = [at > 0 and all(map(_FIGURE.fullmatch, column[1:])) for at, column in enumerate(columns)]
     widths = [max(map(cell_len, column)) for column in columns]
     if width is None or _total(widths, 2) <= width:
         return _lines(columns, widths, figures, 2, groups)
@@ -69,9 +67,9 @@ def format_table(
     narrow = _fold_texts(widths, figures, width)
     if _total(narrow, 1) <= width:
         return _lines(columns, narrow, figures, 1, groups)
-    narrow = _capped(widths, labels, width)
+    narrow = _capped(widths, width)
     lines: list[str] = []
-    for chosen in _panels(narrow, labels, width):
+    for chosen in _panels(narrow, width):
         lines += [""] if lines else []
         lines += _lines(
             [columns[at] for at in chosen], [narrow[at] for at in chosen], [figures[at] for at in chosen], 1, groups
@@ -95,28 +93,27 @@ def _fold_texts(widths: Sequence[int], figures: Sequence[bool], width: int) -> l
     return found
 
 
-def _capped(widths: Sequence[int], labels: int, width: int) -> list[int]:
-    """Widths with which the labels and any one other column fit."""
-    cap = max(2 * width // (labels + 4), 8)
-    capped = [min(w, cap) for w in widths[:labels]]
-    room = max(width - _total(capped, 1) - 1, 8)
-    return [*capped, *(min(w, room) for w in widths[labels:])]
+def _capped(widths: Sequence[int], width: int) -> list[int]:
+    """Widths with which the first column and any one other fit."""
+    first = min(widths[0], max(2 * width // 5, 8))
+    room = max(width - first - 1, 8)
+    return [first, *(min(w, room) for w in widths[1:])]
 
 
-def _panels(widths: Sequence[int], labels: int, width: int) -> list[list[int]]:
-    """The columns of each table: the labels and as many others as fit, spread evenly over the tables."""
-    filled = _filled(widths, labels, width, len(widths))
-    even = _filled(widths, labels, width, -(-(len(widths) - labels) // len(filled)))
+def _panels(widths: Sequence[int], width: int) -> list[list[int]]:
+    """The columns of each table: the first and as many others as fit, spread evenly over the tables."""
+    filled = _filled(widths, width, len(widths))
+    even = _filled(widths, width, -(-(len(widths) - 1) // len(filled)))
     return even if len(even) == len(filled) else filled
 
 
-def _filled(widths: Sequence[int], labels: int, width: int, most: int) -> list[list[int]]:
-    """The columns of each table, with at most ``most`` beside the labels."""
-    panels = [list(range(labels))]
-    for at in range(labels, len(widths)):
-        others = len(panels[-1]) - labels
+def _filled(widths: Sequence[int], width: int, most: int) -> list[list[int]]:
+    """The columns of each table, with at most ``most`` beside the first."""
+    panels = [[0]]
+    for at in range(1, len(widths)):
+        others = len(panels[-1]) - 1
         if others >= most or (others and _total([widths[i] for i in [*panels[-1], at]], 1) > width):
-            panels.append(list(range(labels)))
+            panels.append([0])
         panels[-1].append(at)
     return panels
 

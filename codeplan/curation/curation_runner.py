@@ -25,7 +25,7 @@ from codeplan.runner.recorded_calls import UnrecordedCall
 from codeplan.runner.setup import accepted_settings
 from codeplan.skills.library import SkillLibrary
 from codeplan.skills.skill import EvidencePhase, EvidenceRecord, Skill
-from codeplan.types import AgentApi, Completion, Message, Purpose, Result, Task, Value
+from codeplan.types import AgentApi, Completion, Message, Result, Task, Value
 from codeplan.untrusted import files
 
 PLAN_SETTINGS = ("budget", "limits", "allow_weak_sandbox", "backend", "record", "tape")
@@ -125,13 +125,13 @@ class CurationRunner:
 
         return self._run(task, label, run)
 
-    def ask(self, messages: Sequence[Message], purpose: Purpose) -> Completion:
+    def ask(self, messages: Sequence[Message]) -> Completion:
         """The model's reply, outside an episode. Raises: UsageError, ModelError."""
         model = self._model
         if isinstance(model, str):
             taken = accepted_settings({"model": model})["model"]
             model = models.connect(model, **{n: v for n, v in self._settings.items() if n in taken})
-        return model.complete(messages, purpose=purpose)
+        return model.complete(messages, purpose="bind")
 
     def record_evidence(
         self, library: SkillLibrary, skill: Skill, episode: EpisodeRecord, phase: EvidencePhase, *, shown: bool = True

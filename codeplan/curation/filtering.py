@@ -44,23 +44,14 @@ class SkillCheck(Value, frozen=True):
 
 
 def check_skills(
-    runner: CurationRunner,
-    library: SkillLibrary,
-    skills: Sequence[Skill],
-    max_tasks: int = 5,
-    on_result: Callable[[SkillCheck], None] = lambda checked: None,
+    runner: CurationRunner, library: SkillLibrary, skills: Sequence[Skill], max_tasks: int = 5
 ) -> list[SkillCheck]:
     """Run each skill's own plan on up to ``max_tasks`` tasks that it came from or has solved, and record the evidence.
 
     One model call binds the parameters; nothing is planned. Planners no longer see a skill that mostly fails.
     """
     by_id = {t.id: t for split in runner.splits() for t in runner.tasks(split)}
-    rows: list[SkillCheck] = []
-    for skill in skills:
-        row = _check_skill(runner, library, skill, _known_tasks(library, skill, by_id, max_tasks))
-        on_result(row)
-        rows.append(row)
-    return rows
+    return [_check_skill(runner, library, s, _known_tasks(library, s, by_id, max_tasks)) for s in skills]
 
 
 def _known_tasks(library: SkillLibrary, skill: Skill, by_id: dict[str, Task], max_tasks: int) -> list[Task]:

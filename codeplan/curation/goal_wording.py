@@ -171,7 +171,7 @@ def ask_wording(skill: Skill, constants: Sequence[PlanConstant], runner: Curatio
     parameters = [p for p in read_parameters(skill.plan).parameters if f"{{{p.name}}}" in phrase]
     values = {"goal": phrase, "parameters": parameters, "constants": constants, "called": called}
     messages = render_messages(load_prompts(None, "adaplanner"), "adaplanner/phrases", **values)
-    return runner.ask(messages, "bind")
+    return runner.ask(messages)
 
 
 UNPLACED = "its goal does not show, once each, where the values of its parameters stand"

@@ -16,17 +16,12 @@ from codeplan import plugins
 from codeplan.envs.registry import build
 from codeplan.errors import UsageError
 from codeplan.protocols import Environment, has_members, require_members
-from codeplan.tools.python_tools import object_of_file
+from codeplan.tools.python_tools import is_file, object_of_file
 from codeplan.untrusted.values import in_quotes
 
 _FORM = (
     "names no single environment; write FILE.py:NAME: an Environment's class, an object, or a function that makes it"
 )
-
-
-def is_environment_file(given: str) -> bool:
-    """Whether the text has the form of a file instead of an environment's name."""
-    return ".py:" in given or given.endswith(".py")
 
 
 def require_recorded(name: str) -> None:
@@ -58,7 +53,7 @@ def use_environment(given: str, *, many_times: bool = False) -> str:
         UsageError: the file cannot be imported, offers no such environment, or its name is that of an installed one.
         EnvironmentFailure: it cannot be built.
     """
-    if not is_environment_file(given):
+    if not is_file(given):
         return given
     what = f"the environment {in_quotes(given)}"
     found = object_of_file(given, _FORM)

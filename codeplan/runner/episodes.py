@@ -131,7 +131,7 @@ def learn(
             if spending.refuses() and spending.stopped_by:
                 raise spending.stopped_by
             path = Path(out) / f"{next(numbers):03}" / TRACE_NAME
-            _refuse_links(path.parent, Path(out))
+            refuse_links(path.parent, Path(out))
             header = setup.header(task, budget or Budget())
             handler = KeepAndTell(record.start_episode(), on_event) if record else on_event
             if tape:
@@ -159,7 +159,8 @@ def _continue_trace(path: Path, on_event: EventHandler | None) -> Trace:
     return Trace.resume(path, on_event) if path.exists() else Trace(path, on_event)
 
 
-def _refuse_links(folder: Path, out: Path) -> None:
+def refuse_links(folder: Path, out: Path) -> None:
+    """Raises: UsageError: an episode's folder, or one between it and ``out``, is a link."""
     try:
         files.refuse_links(folder, out)
     except OSError as e:

@@ -16,7 +16,7 @@ from codeplan.llm.reply_cache import CachedModel
 from codeplan.llm.routing import ROUTES, RoutedModel
 from codeplan.plugins import Setting, SettingSpec
 from codeplan.protocols import LLM, require_members
-from codeplan.tools.python_tools import object_of_file
+from codeplan.tools.python_tools import is_file, object_of_file
 from codeplan.untrusted.values import in_quotes
 from codeplan.version import VERSION
 
@@ -166,11 +166,6 @@ def _model_class(name: str) -> Callable[..., LLM]:
 _FORM = "write FILE.py:NAME, a function of messages, or an LLM"
 
 
-def is_model_file(given: str) -> bool:
-    """Whether the text has the form of a file instead of a model's name."""
-    return ".py:" in given or given.endswith(".py")
-
-
 def model_of_file(given: str) -> Any:
     """The function or object of ``FILE.py:NAME``. Raises: UsageError: the file has no such object, or it is a text."""
     if given.endswith(".py"):
@@ -187,7 +182,7 @@ def use_model(given: str) -> str:
     Any other text is a model's name already. Raises: UsageError: the file offers no model, or one with a name that is
     taken.
     """
-    if not is_model_file(given):
+    if not is_file(given):
         return given
     found = model_of_file(given)
     if isinstance(found, type):

@@ -94,14 +94,14 @@ def export_skills(library: SkillLibrary, path: Path, skills: Iterable[Skill]) ->
     return count
 
 
-def import_skills(library: SkillLibrary, path: Path, sandbox: Sandbox | None = None) -> list[ImportResult]:
+def import_skills(library: SkillLibrary, path: Path) -> list[ImportResult]:
     """Add the skills of a zip file or of another library's folder as unpinned candidates, without their evidence.
 
     A folder of skills of other agents (``<name>/SKILL.md``) is read as well: those with a ``plan.py`` become skills
     over tools. A plan that fails the check for its environment's agent is refused, and so is one that the library has.
     A skill whose name is taken gets a new one. Raises: UsageError if the file cannot be read.
     """
-    sandbox = sandbox or Sandbox()
+    sandbox = Sandbox()
     found = _read_folder(path) if path.is_dir() else _read_zip(path)
     plans: dict[str, set[str]] = {}
     return [_import_one(library, source, skill, sandbox, plans) for source, skill in found]

@@ -187,8 +187,8 @@ def may_match(pattern: Pattern, words: Collection[str]) -> bool:
 class Work:
     """What matching may cost, in steps of a pattern at a word: a stranger's patterns end there."""
 
-    def __init__(self, steps: int = MAX_WORK) -> None:
-        self.left = steps
+    def __init__(self) -> None:
+        self.left = MAX_WORK
 
     def spend(self, steps: int) -> None:
         """Raises: TooManyWays."""

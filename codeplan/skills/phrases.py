@@ -278,15 +278,13 @@ def shares_words(skill: Skill, goal: str) -> bool:
     return any(stem(t.text) in known - LIMITS for t in meaningful(goal[:MAX_GOAL]))
 
 
-def find_phrase(
-    skill: Skill, goal: str, values: Mapping[str, SkillParameterValue], today: date | None = None
-) -> str | None:
+def find_phrase(skill: Skill, goal: str, values: Mapping[str, SkillParameterValue]) -> str | None:
     """The goal as a phrase: with the names of the parameters in braces in place of these values of theirs.
 
     None if it has a value not exactly once, if it has conditions that the skill's own goal has not, or if the skill
     would not recognise the goal by this phrase.
     """
-    block, forms, today = read_parameters(skill.plan), forms_of(skill), today or date.today()
+    block, forms, today = read_parameters(skill.plan), forms_of(skill), date.today()
     own = {p.name: p.value for p in block.parameters}
     free = {name: values.get(name, "") for name in free_parameters(block, forms)}
     said = {n: list(find_spoken(f, own[n], free[n], goal, today)) for n, f in forms.items() if n in free}

@@ -323,6 +323,11 @@ def function_of_file(given: str, form: str) -> Any:
     return object_of_file(given, f"names no single function; write FILE.py:FUNCTION, a function {form}")
 
 
+def is_file(given: str) -> bool:
+    """Whether a text has the form of a file or of ``FILE.py:NAME``, instead of a name's."""
+    return ".py:" in given or given.endswith(".py")
+
+
 def object_of_file(given: str, otherwise: str) -> Any:
     """The object that ``FILE.py:NAME`` names. ``otherwise`` is the message for a text of another form. Raises:
     UsageError: it has none.

@@ -288,8 +288,8 @@ class ResultType:
         except (ValidationError, NotPlainData, TypeError, ValueError):
             keys = (value_text(key, _MAX_PATH) for key in fault["loc"] if isinstance(key, int | str))
             part, path = fault["input"], "".join(f"[{key}]" for key in keys)
-            inner = f" in which {one_line(path, _MAX_PATH)} is {_typed(part)}" if path else ""
-            return f"{_typed(value)}{inner}"
+            inner = f" in which {one_line(path, _MAX_PATH)} is {type_words(part)}" if path else ""
+            return f"{type_words(value)}{inner}"
         return ""
 
     @cached_property
@@ -306,7 +306,8 @@ class ResultType:
 _MAX_PATH: Final = 100
 
 
-def _typed(value: object) -> str:
+def type_words(value: object) -> str:
+    """The value's type as a sentence names it: *a list*, *None*."""
     return "None" if value is None else with_article(type(value).__name__)
 
 

@@ -17,7 +17,7 @@ from codeplan.tools.arguments import TypeWriter, UnsupportedType, is_users_own, 
 from codeplan.tools.failures import failure_sentence, require_failure
 from codeplan.tools.mcp.signatures import MAX_SCHEMA_CHARS, SchemaWriter, TypeTable, fault_of, fetch_nothing
 from codeplan.tools.python_tools import object_of_file
-from codeplan.tools.results import pack_result
+from codeplan.tools.results import pack_result, type_words
 from codeplan.types import AgentType, ReturnType
 from codeplan.untrusted.files import read_user_text
 from codeplan.untrusted.texts import one_line, parser_reason, with_article
@@ -260,7 +260,7 @@ def _clause(fault: ValueFault) -> str:
     if fault.lacks is not None:
         return f"{where} lacks {in_quotes(fault.lacks, _MAX_KEY)}"
     if fault.wanted:
-        return f"{where} is {_typed(fault.given)}, not {_wanted(fault)}"
+        return f"{where} is {type_words(fault.given)}, not {_wanted(fault)}"
     return f"{where} is {value_text(fault.given, _MAX_GIVEN)}: {fault.reason}"
 
 
@@ -270,12 +270,8 @@ def _blind_clause(fault: ValueFault) -> str:
     if fault.lacks is not None:
         return f"{where} lacks {in_quotes(fault.lacks, _MAX_KEY)}"
     wanted = f", not {_wanted(fault)}" if fault.wanted else " that does not fit"
-    return f"{where} is {_typed(fault.given)}{wanted}"
+    return f"{where} is {type_words(fault.given)}{wanted}"
 
 
 def _wanted(fault: ValueFault) -> str:
     return " or ".join(kind if kind == "None" else with_article(kind) for kind in fault.wanted)
-
-
-def _typed(value: object) -> str:
-    return "None" if value is None else with_article(type(value).__name__)

@@ -77,7 +77,7 @@ def html_table(title: str, rows: Mapping[str, str], source: str | None = None) -
     body = "".join(
         f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{value}</td></tr>" for name, value in rows.items() if value
     )
-    plan = "" if source is None else _folded("Plan", source)
+    plan = "" if source is None else _folded_plan(source)
     return f"<div><strong>{html_text(title)}</strong><table>{body}</table>{plan}</div>"
 
 
@@ -89,8 +89,8 @@ def html_list(title: str, header: Iterable[str], rows: Iterable[Iterable[str]], 
     return f"<div><strong>{html_text(title)}</strong><table><tr>{head}</tr>{body}</table>{more}</div>"
 
 
-def _folded(summary: str, source: str) -> str:
+def _folded_plan(source: str) -> str:
     from codeplan.untrusted.texts import clip_lines
 
     lines = "\n".join(clip_lines(source, MAX_LINES, MAX_SOURCE))
-    return f"<details><summary>{summary}</summary><pre>{escape(lines)}</pre></details>"
+    return f"<details><summary>Plan</summary><pre>{escape(lines)}</pre></details>"
