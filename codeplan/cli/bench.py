@@ -160,6 +160,15 @@ class DryRunOptions:
         typer.Option(metavar="DIR", help="With --dry-run: an earlier bench's folder, or one of such folders. [runs]"),
     ] = None
 
+    def require_fitting(self, tapes: TapeOptions) -> None:
+        """Raises: UsageError: what belongs to a dry run is given without one, or the reverse."""
+        from codeplan.errors import UsageError
+
+        if not self.dry_run and (self.pilot or self.estimate_from):
+            raise UsageError("--pilot and --estimate-from belong to --dry-run; give that, too")
+        if self.dry_run and (tapes.record or tapes.replay):
+            raise UsageError("a dry run uses no tape; omit --record and --replay")
+
 
 def add_to(app: typer.Typer) -> None:
     """Add this module's command."""
@@ -205,14 +214,10 @@ def bench(
     Exit codes: 0 all episodes ended; 2 usage; 3 the bench's budget is spent; 4 infrastructure broke episodes off.
     """
     from codeplan.bench.metrics import parse_metrics
-    from codeplan.errors import UsageError
 
     columns = () if metrics is None else parse_metrics(metrics)
     asked, worker_settings = _ask(context, suite, selection, players)
-    if not dry.dry_run and (dry.pilot or dry.estimate_from):
-        raise UsageError("--pilot and --estimate-from belong to --dry-run; give that, too")
-    if dry.dry_run and (tapes.record or tapes.replay):
-        raise UsageError("a dry run uses no tape; omit --record and --replay")
+    dry.require_fitting(tapes)
     with tapes.open() as tape:
         worker_settings |= {"storage": engine.storage, "retries": retries, "tapes": tape}
 

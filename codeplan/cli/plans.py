@@ -349,6 +349,16 @@ class InstallOptions:
 _INSTALL_ONLY = frozenset({"action", "server", "client", "project", "name", "yes"})
 
 
+ClientId = Annotated[
+    str | None,
+    typer.Option(
+        "--client-id",
+        metavar="ID",
+        help="With login: a registration of yours; its secret is in CODEPLAN_MCP_CLIENT_SECRET.",
+    ),
+]
+
+
 def serve(
     context: typer.Context,
     *,
@@ -376,14 +386,7 @@ def serve(
     library: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A skill library, which clients search with find_skills.")
     ] = None,
-    client_id: Annotated[
-        str | None,
-        typer.Option(
-            "--client-id",
-            metavar="ID",
-            help="With login: a registration of yours; its secret is in CODEPLAN_MCP_CLIENT_SECRET.",
-        ),
-    ] = None,
+    client_id: ClientId = None,
 ) -> None:
     """Serve plans to an MCP client: it checks, runs and resumes them, in place of calling your tools one by one.
 
@@ -412,12 +415,18 @@ def serve(
         named = _find_server(action, server, given.mcp_config)
         _log_out(named) if action == "logout" else _log_in(named, client_id)
         return
+    given.require_tools()
+    _serve_plans(given, each, kept, http, library)
+
+
+def _serve_plans(
+    given: ToolSourceOptions, each: RunOptions, kept: KeepingOptions, http: str | None, library: Path | None
+) -> None:
     from codeplan.mcp_server.server import serve as serve_plans
     from codeplan.mcp_server.transports import claim_standard_streams, parse_http_address
     from codeplan.skills.selection import open_store
     from codeplan.tools.mcp.servers import require_package
 
-    given.require_tools()
     require_package()
     importlib.import_module("mcp.server")  # before Python looks for modules in the folders of tools as well
     address = parse_http_address(http) if http is not None else None

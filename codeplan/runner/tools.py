@@ -147,6 +147,22 @@ class ToolSources:
         empty = isinstance(self.tools, list | tuple) and not self.tools
         return not empty or bool(self.mcp) or self.mcp_config is not None
 
+    def require_fitting(self) -> None:
+        """Raises: UsageError: how plans get errors or feedback, the instructions or the value's type is wrong."""
+        if self.tool_errors not in ("plan", "stop"):
+            raise UsageError(f"tool_errors is plan or stop, not {in_quotes(self.tool_errors)}")
+        if self.feedback not in get_args(Feedback):
+            raise UsageError(f"feedback is quoted or blind, not {in_quotes(self.feedback)}")
+        checked_instructions(self.instructions)
+        read_returns(self.returns)
+
+    @property
+    def verifier(self) -> Verifier | None:
+        """What judges the value; None for nothing. Raises: UsageError: the file has no such function."""
+        verify = self.verify
+        judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
+        return judge if judge is None or isinstance(judge, Verifier) else Verifier(judge)
+
     def approvals(self, approve: Approver | None = None) -> Approvals:
         """The user's patterns, with ``approve`` or the user's function. Raises: UsageError: one is wrong."""
         ask = () if self.ask is None and self.flows is not None else self.ask  # the flows say when to ask
@@ -319,17 +335,10 @@ def open_tools(
     Raises: UsageError: the input is wrong. On entering, UsageError: there is no tool, all are denied, or a pattern fits
     none. EnvironmentFailure: a server does not start.
     """
-    if sources.tool_errors not in ("plan", "stop"):
-        raise UsageError(f"tool_errors is plan or stop, not {in_quotes(sources.tool_errors)}")
-    if sources.feedback not in get_args(Feedback):
-        raise UsageError(f"feedback is quoted or blind, not {in_quotes(sources.feedback)}")
-    checked_instructions(sources.instructions)
-    read_returns(sources.returns)
+    sources.require_fitting()
     things = things_of(sources.tools)
     own = sources.with_settings(python_tools(*things))
-    verify = sources.verify
-    judge = function_of_file(verify, VERIFY_FORM) if isinstance(verify, str) else verify
-    verifier = judge if judge is None or isinstance(judge, Verifier) else Verifier(judge)
+    verifier = sources.verifier
     sources.rules()
     patterns = sources.patterns
     addresses = sources.addresses()

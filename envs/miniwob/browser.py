@@ -86,7 +86,7 @@ class DevToolsConnection:
 
     def call(self, method: str, **params: object) -> dict[str, Any]:
         """Send a call and wait for its answer. Raises: BrowserGone if none arrives, DevToolsError if it is an error."""
-        return self.wait_for_answer(self.send(method, **params), method)
+        return self.wait_for_answer(self.send(method, None, **params), method)
 
     def send(self, method: str, session: str | None = None, **params: object) -> AnswerQueue:
         """Send a call. Returns the queue that will hold its answer. Raises: BrowserGone if the connection is closed."""
