@@ -217,6 +217,7 @@ def play(
 
 
 def print_asks(tasks: list[dict[str, Any]], library: SkillLibrary, root: Path) -> None:
+    """The questions for other ways of saying each task's goal."""
     for task in tasks:
         said: list[str] = []
 
@@ -246,6 +247,7 @@ def with_others_values(task: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def print_table(what: str, counted: Counter[str]) -> None:
+    """What the goals of a sort cost with the library and without."""
     with_it, without = counted["characters"], counted["characters without"]
     ratio = with_it / max(1, without)
     print(f"{counted['goals']} {what}: {counted['without a model']} ran without a model call")

@@ -97,6 +97,7 @@ class Chain:
         self.calls, self.messages = calls, Prompts().messages("adaplanner/ask", question=question)
 
     def solve(self, task: Task, episode: Episode) -> Result:
+        """Ask the same question, one call after the other."""
         for _ in range(self.calls):
             episode.ask(self.messages, purpose="ask")
         return episode.result("asked", self.name)

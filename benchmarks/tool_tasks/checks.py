@@ -75,11 +75,13 @@ def same_tree(folder: Path, wanted: dict[str, str]) -> Verdict:
 
 
 def largest(value: object, tools: object, folder: Path) -> Verdict:
+    """The name of the largest log."""
     sizes = {name: len(text) for name, text in file_worlds.log_sizes().items()}
     return same_text(folder, "answer.txt", max(sizes, key=lambda name: sizes[name]))
 
 
 def todo(value: object, tools: object, folder: Path) -> Verdict:
+    """The number of lines with TODO by file, without those that have none."""
     counts = {name: sum("TODO" in line for line in text.splitlines()) for name, text in file_worlds.sources().items()}
     return same_json(folder, "todo.json", {name: n for name, n in counts.items() if n})
 
@@ -97,6 +99,7 @@ def renamed_photos() -> dict[str, str]:
 
 
 def rename(value: object, tools: object, folder: Path) -> Verdict:
+    """Each photo has its date and its place on that day as a name."""
     photos, names = file_worlds.photos(), renamed_photos()
     wanted = {
         new: f"camera: K-7\ntaken: {photos[old][0]} {photos[old][1]}\nplace: {old[4:6]}\n" for old, new in names.items()
@@ -115,11 +118,13 @@ def revenue() -> dict[str, int]:
 
 
 def join(value: object, tools: object, folder: Path) -> Verdict:
+    """What each customer paid, highest first."""
     rows = sorted(revenue().items(), key=lambda row: (-row[1], row[0]))
     return same_lines(folder, "revenue.csv", ["name,total", *(f"{n},{c / 100:.2f}" for n, c in rows)])
 
 
 def configs(value: object, tools: object, folder: Path) -> Verdict:
+    """Critical services have five seconds more; nothing else has changed."""
     for name, config in file_worlds.services().items():
         wanted = dict(config)
         if config["critical"]:
@@ -131,12 +136,14 @@ def configs(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def links(value: object, tools: object, folder: Path) -> Verdict:
+    """The links to pages that do not exist, in order."""
     pages = file_worlds.wiki()
     broken = {f"{page} -> {target}" for page, targets in pages.items() for target in targets if target not in pages}
     return same_lines(folder, "broken.txt", sorted(broken))
 
 
 def dedupe(value: object, tools: object, folder: Path) -> Verdict:
+    """The first of equal notes stays; the others are among the duplicates."""
     kept: dict[str, str] = {}
     texts = file_worlds.notes()
     for name in sorted(texts):
@@ -148,6 +155,7 @@ def dedupe(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def inbox(value: object, tools: object, folder: Path) -> Verdict:
+    """Each mail is in the folder of its sender's domain."""
     if any((folder / "inbox").glob("*")):
         return "there are still mails in inbox"
     wanted = {f"{domain}/{name}" for name, domain in file_worlds.mails().items()}
@@ -156,6 +164,7 @@ def inbox(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def changelog(value: object, tools: object, folder: Path) -> Verdict:
+    """The fragments stand in the changelog, and are put away."""
     lines = ["# Changelog", "", "## 1.1.0", ""]
     for kind, title in file_worlds.FRAGMENT_KINDS.items():
         found = sorted((int(n.split(".")[0]), t) for n, t in file_worlds.fragments().items() if n.split(".")[1] == kind)
@@ -177,6 +186,7 @@ def list_of(folder: Path) -> list[str]:
 
 
 def stock(value: object, tools: object, folder: Path) -> Verdict:
+    """The articles that came, that went, and whose count has changed."""
     before, after = file_worlds.snapshots()
     changed = {a: [before[a], after[a]] for a in before.keys() & after.keys() if before[a] != after[a]}
     added, removed = sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys())
@@ -184,6 +194,7 @@ def stock(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def levels(value: object, tools: object, folder: Path) -> Verdict:
+    """How many lines each module logged at each level."""
     counts = Counter(line for lines in file_worlds.log_lines().values() for line in lines)
     wanted = {m: {level: counts[level, m] for level in ("INFO", "WARN", "ERROR")} for m in ("auth", "db", "web")}
     return same_json(folder, "levels.json", wanted)
@@ -205,6 +216,7 @@ def graph(folder: Path) -> tuple[dict[str, tuple[str, list[str]]], set[tuple[str
 
 
 def team(value: object, tools: object, folder: Path) -> Verdict:
+    """The graph has the people, their departments and their bosses."""
     people, (entities, relations) = server_worlds.people(), graph(folder)
     types = dict.fromkeys(people, "person") | {department: "department" for department, _ in people.values()}
     if {name: kind for name, (kind, _) in entities.items()} != types:
@@ -215,6 +227,7 @@ def team(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def clean(value: object, tools: object, folder: Path) -> Verdict:
+    """The graph has no drafts, and people without a relation are marked."""
     before, links = server_worlds.mixed_graph()
     entities, relations = graph(folder)
     kept = {name for name, kind, _ in before if kind != "draft"}
@@ -234,6 +247,7 @@ def clean(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def closure(value: object, tools: object, folder: Path) -> Verdict:
+    """All packages that the app needs, in order."""
     graph_of, found = server_worlds.dependencies(), set[str]()
     todo = ["app"]
     while todo:
@@ -247,16 +261,19 @@ def closure(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def authors(value: object, tools: object, folder: Path) -> Verdict:
+    """The number of commits by author."""
     return same_json(folder, "authors.json", dict(Counter(server_worlds.commit_authors())))
 
 
 def find_commit(value: object, tools: object, folder: Path) -> Verdict:
+    """The first commit whose limit is 500."""
     first = server_worlds.limits().index(500)
     hashes = server_worlds.git(folder / "repo", "log", "--reverse", "--format=%H").split()
     return same_text(folder, "answer.txt", hashes[first])
 
 
 def release(value: object, tools: object, folder: Path) -> Verdict:
+    """Each repository has a branch with one commit more, which sets the version; the branch main is as it was."""
     for name in server_worlds.REPOS:
         repo = folder / "repos" / name
         try:
@@ -276,6 +293,7 @@ def release(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def wip(value: object, tools: object, folder: Path) -> Verdict:
+    """The branches whose last commit is unfinished work."""
     wanted = sorted(branch for branch, message in server_worlds.branches().items() if message.startswith("WIP:"))
     return same_lines(folder, "wip.txt", wanted)
 
@@ -284,6 +302,7 @@ def wip(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def meeting(value: object, tools: object, folder: Path) -> Verdict:
+    """The local time of the meeting at each office."""
     utc = 8 * 60 + 30 - server_worlds.OFFICES["Tokyo"][1]
     lines = []
     for city, (_, offset) in sorted(server_worlds.OFFICES.items()):
@@ -293,5 +312,6 @@ def meeting(value: object, tools: object, folder: Path) -> Verdict:
 
 
 def weather(value: object, tools: object, folder: Path) -> Verdict:
+    """The temperatures that the server makes up, and the warmest city."""
     found = {"Chicago": 36, "Los Angeles": 73, "New York": 33}
     return same_json(folder, "weather.json", {"temperatures": found, "warmest": "Los Angeles"})

@@ -36,6 +36,7 @@ def log_sizes() -> dict[str, str]:
 
 
 def largest(folder: Path) -> None:
+    """Logs beside a larger file that is no log, and a larger log in a folder."""
     notes = {"logs/readme.txt": "y" * 20_000, "logs/old/huge.log": "z" * 30_000}
     write(folder, {f"logs/{name}": text for name, text in log_sizes().items()} | notes)
 
@@ -54,6 +55,7 @@ def sources() -> dict[str, str]:
 
 
 def todo(folder: Path) -> None:
+    """Python files, and notes that are none."""
     texts = {f"src/{name}": text for name, text in sources().items()}
     write(folder, texts | {"src/notes.md": "TODO: write notes\nTODO: read them\n"})
 
@@ -71,6 +73,7 @@ def photos() -> dict[str, tuple[str, str]]:
 
 
 def rename(folder: Path) -> None:
+    """Photos with their dates in the text."""
     texts = {
         f"photos/{n}": f"camera: K-7\ntaken: {day} {time}\nplace: {n[4:6]}\n" for n, (day, time) in photos().items()
     }
@@ -92,6 +95,7 @@ def orders() -> tuple[dict[str, str], dict[str, int], dict[str, list[tuple[str, 
 
 
 def join(folder: Path) -> None:
+    """Customers, prices and orders in files of their own."""
     customers, prices, months = orders()
     files = {
         "customers.csv": "id,name\n" + "".join(f"{i},{n}\n" for i, n in customers.items()),
@@ -112,6 +116,7 @@ def services() -> dict[str, dict[str, object]]:
 
 
 def configs(folder: Path) -> None:
+    """A configuration for each service."""
     write(folder, {f"services/{n}/config.json": json.dumps(c, indent=2) + "\n" for n, c in services().items()})
 
 
@@ -124,6 +129,7 @@ def wiki() -> dict[str, list[str]]:
 
 
 def links(folder: Path) -> None:
+    """A wiki with links to pages that do not exist."""
     chance = random.Random(60)
     texts = {}
     for page, targets in wiki().items():
@@ -141,6 +147,7 @@ def notes() -> dict[str, str]:
 
 
 def dedupe(folder: Path) -> None:
+    """Notes, some of them equal."""
     write(folder, {f"notes/{name}": text for name, text in notes().items()})
 
 
@@ -152,6 +159,7 @@ def mails() -> dict[str, str]:
 
 
 def inbox(folder: Path) -> None:
+    """Mails whose headers come in any order."""
     chance = random.Random(80)
     texts = {}
     for name, domain in mails().items():
@@ -174,6 +182,7 @@ def fragments() -> dict[str, str]:
 
 
 def changelog(folder: Path) -> None:
+    """A changelog with one release, and fragments for the next."""
     texts = {f"fragments/{name}": text for name, text in fragments().items()}
     write(folder, texts | {"CHANGELOG.md": "# Changelog\n\n## 1.0.0\n\n- First release.\n", "done/.keep": ""})
 
@@ -190,6 +199,7 @@ def snapshots() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def stock(folder: Path) -> None:
+    """The stock on two days."""
     before, after = snapshots()
     for name, rows in (("monday.csv", before), ("friday.csv", after)):
         write(folder, {name: "article,count\n" + "".join(f"{a},{n}\n" for a, n in rows.items())})
@@ -206,6 +216,7 @@ def log_lines() -> dict[str, list[tuple[str, str]]]:
 
 
 def levels(folder: Path) -> None:
+    """Logs of services."""
     chance = random.Random(110)
     texts = {}
     for name, lines in log_lines().items():

@@ -42,6 +42,7 @@ class CountedModel:
     def complete(
         self, messages: Sequence[Message], *, purpose: str, stop: Sequence[str] = (), max_tokens: int | None = None
     ) -> Completion:
+        """The model's answer, with the tokens that it took."""
         before = self._model.input_tokens, self._model.output_tokens
         text = self._model.answer(messages, stop)
         used = self._model.input_tokens - before[0], self._model.output_tokens - before[1]

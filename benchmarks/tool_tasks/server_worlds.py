@@ -23,6 +23,7 @@ def people() -> dict[str, tuple[str, str | None]]:
 
 
 def team(folder: Path) -> None:
+    """Notes on who works where, in any order."""
     lines = []
     for name, (department, boss) in people().items():
         lines.append(
@@ -55,6 +56,7 @@ def mixed_graph() -> tuple[list[tuple[str, str, list[str]]], list[tuple[str, str
 
 
 def clean(folder: Path) -> None:
+    """A graph with drafts in it."""
     write_graph(folder, *mixed_graph())
 
 
@@ -70,6 +72,7 @@ def dependencies() -> dict[str, list[str]]:
 
 
 def closure(folder: Path) -> None:
+    """A graph of packages and what they depend on."""
     graph = dependencies()
     relations = [(name, "depends_on", other) for name, others in graph.items() for other in others]
     random.Random(140).shuffle(relations)
@@ -112,6 +115,7 @@ def commit_authors() -> list[str]:
 
 
 def authors(folder: Path) -> None:
+    """A repository with commits of several authors."""
     chance, repo = random.Random(150), folder / "repo"
     new_repo(repo)
     for number, author in enumerate(commit_authors()):
@@ -126,6 +130,7 @@ def limits() -> list[int]:
 
 
 def find_commit(folder: Path) -> None:
+    """A repository whose commits change a limit."""
     chance, repo = random.Random(160), folder / "repo"
     new_repo(repo)
     for number, limit in enumerate(limits()):
@@ -137,6 +142,7 @@ REPOS = ("api", "site", "tools")
 
 
 def release(folder: Path) -> None:
+    """Several repositories, each with a version."""
     for number, name in enumerate(REPOS):
         repo = folder / "repos" / name
         new_repo(repo)
@@ -152,6 +158,7 @@ def branches() -> dict[str, str]:
 
 
 def wip(folder: Path) -> None:
+    """A repository with branches, some unfinished."""
     repo = folder / "repo"
     new_repo(repo)
     commit(repo, {"a.txt": "a\n"}, "Begin")
@@ -177,8 +184,10 @@ OFFICES = {  # none of these zones has summer time
 
 
 def meeting(folder: Path) -> None:
+    """The offices and their time zones."""
     write(folder, {"offices.json": json.dumps({city: zone for city, (zone, _) in OFFICES.items()}, indent=1) + "\n"})
 
 
 def weather(folder: Path) -> None:
+    """The cities."""
     write(folder, {"cities.txt": "Chicago\nNew York\nLos Angeles\n"})
