@@ -22,7 +22,7 @@ from tau2.domains.retail.tools import RetailTools
 from tau2.domains.retail.utils import RETAIL_DB_PATH, RETAIL_POLICY_PATH
 
 import codeplan
-from codeplan.runner import connect
+from codeplan.runner.models import connect
 
 STOP = "###STOP###"
 MAX_MESSAGES = 20

@@ -5,7 +5,7 @@ from support.boxes import Replies
 
 import codeplan
 from codeplan.agent_interface import agent_api, describe_api
-from codeplan.runner import execute
+from codeplan.runner.given_plans import execute
 from codeplan.tools import Tool, ToolEnvironment, Toolset
 from codeplan.tools.agent import MAX_API_CHARS, MIN_FULL_CHARS, rank, shown_api, tool_text
 from codeplan.types import AgentApi, AgentMethod, AgentParameter, AgentType, Finished, Rejected

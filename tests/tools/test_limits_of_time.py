@@ -124,7 +124,7 @@ def test_a_thread_that_waits_for_news_does_not_run():
 
 PROGRAM = """
 import time, codeplan
-from codeplan.runner import execute
+from codeplan.runner.given_plans import execute
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 
 def sleep() -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.boxes import Replies
 
 from codeplan.errors import AgentError, CallInDoubt, EnvironmentFailure, UsageError
-from codeplan.runner import execute
+from codeplan.runner.given_plans import execute
 from codeplan.tools import ToolEnvironment, Toolset, python_tools
 from codeplan.types import Answer, Call, Failed, Finished, Observation, Rejected, Task
 
