@@ -108,12 +108,22 @@ class PublishedTable(Value, frozen=True, forbid_unknown_fields=True):
 class _PublishedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     papers: dict[str, str]
     counts: dict[str, dict[str, int]]
-    table: tuple[PublishedTable, ...]
+    suites: dict[str, dict[str, Any]]
+    table: tuple[dict[str, Any], ...]
+
+    def tables(self) -> Iterator[PublishedTable]:
+        """The tables, each with what holds for its suite, and its rows with the table's model."""
+        for table in self.table:
+            own = {name: value for name, value in table.items() if name not in ("suite", "model")}
+            model = {"model": table["model"]} if "model" in table else {}
+            own["row"] = [model | row for row in table["row"]]
+            yield msgspec.convert(self.suites[table["suite"]] | own, PublishedTable)
 
 
+@cache
 def published_tables() -> tuple[PublishedTable, ...]:
     """All tables, in the papers' order."""
-    return _content().table
+    return tuple(_content().tables())
 
 
 def paper_titles() -> dict[str, str]:
