@@ -341,11 +341,6 @@ def _http_library() -> Any:
     return import_module("httpx" if int(openai.__version__.partition(".")[0]) < 3 else "httpx2")
 
 
-def _ssl_context() -> Any:
-    """The shared SSL context: loading it is the slowest part of making a client."""
-    return _context_of(_http_library())
-
-
 @cache
 def _client_class() -> Callable[..., openai.AsyncOpenAI]:
     import openai
@@ -380,7 +375,7 @@ def _make_client(url: str, key: Secret, headers: Headers, errors: ErrorFactory) 
             base_url=endpoint.without_credentials(url),
             max_retries=0,
             http_client=openai.DefaultAsyncHttpxClient(
-                verify=_ssl_context(),
+                verify=_context_of(_http_library()),
                 max_redirects=MAX_REDIRECTS,
                 event_hooks={"response": [follow_within_origin, bound_body]},
             ),

@@ -65,13 +65,9 @@ def use_environment(given: str, *, many_times: bool = False) -> str:
     elif many_times:
         raise UsageError(f"{what} is one object, which cannot serve several episodes; name its class or a function")
     else:
-        name, factory = _of_object(found)
+        name, factory = found.name, lambda: found
     plugins.register("codeplan.envs", name, factory)
     return name
-
-
-def _of_object(env: Any) -> tuple[str, Callable[..., Any]]:
-    return env.name, lambda: env
 
 
 def name_of_factory(factory: Callable[..., Any], what: str) -> str:

@@ -137,7 +137,8 @@ def learn(
             if tape:
                 header, trace = setup.prepare_replay(tape.take_episode(header), handler, header)
             else:
-                trace = _continue_trace(path, telemetry.with_telemetry(handler))
+                begin = Trace.resume if path.exists() else Trace
+                trace = begin(path, telemetry.with_telemetry(handler))
             active: ActiveEpisode | None = None
             try:
                 with closing(trace), setup.open_episode(header, trace) as active:
@@ -153,10 +154,6 @@ def learn(
             if spending.stopped_by is None:
                 raise
             return setup.method
-
-
-def _continue_trace(path: Path, on_event: EventHandler | None) -> Trace:
-    return Trace.resume(path, on_event) if path.exists() else Trace(path, on_event)
 
 
 def refuse_links(folder: Path, out: Path) -> None:

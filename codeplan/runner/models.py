@@ -58,14 +58,11 @@ def is_own(name: str) -> bool:
     return name in _own
 
 
-def _takes_seed(model: LLM) -> bool:
-    return isinstance(model, CallableModel) and model.takes_seed
-
-
 def setting_specs(name: str) -> tuple[SettingSpec, ...]:
     """The settings that ``connect`` takes for the model of this name."""
     if name in _own:
-        return (_SEED,) if _takes_seed(_own[name]) else ()
+        model = _own[name]
+        return (_SEED,) if isinstance(model, CallableModel) and model.takes_seed else ()
     own = (spec for spec in plugins.setting_specs(_model_class(name)) if spec.name != "name")
     routes = (SettingSpec(route, str, declared=declared) for route, declared in _ROUTE_SETTINGS.items())
     return (*own, *routes, _CACHE_SETTING)

@@ -180,7 +180,8 @@ class SkillIndex:
         said = [*skill.said, *(" ".join(group) for group in (*skill.words, *pieces))]
         known = [*(o.goal for o in skill.origins if o.goal), *said]
         goals = "\n".join(dict.fromkeys(known))
-        text = (number, _tags(skill), skill.name, skill.description, goals)
+        tags = f"e{_hex(skill.env)} k{_hex(skill.kind)} {skill.status}"
+        text = (number, tags, skill.name, skill.description, goals)
         self._db.execute("insert into texts (rowid, tags, name, description, goals) values (?, ?, ?, ?, ?)", text)
         runs = {o.run for o in skill.origins} | {t.run for t in records}
         self._db.executemany("insert into runs values (?, ?)", [(number, run) for run in runs if run])
@@ -318,10 +319,6 @@ def search_words(text: str) -> list[str]:
     """Return the words of a text that a search uses."""
     letters = "".join(c.lower() if c.isalnum() else " " for c in text[:4_000])
     return list(dict.fromkeys(letters.split()))[:24]
-
-
-def _tags(skill: Skill) -> str:
-    return f"e{_hex(skill.env)} k{_hex(skill.kind)} {skill.status}"
 
 
 def _hex(text: str) -> str:

@@ -275,13 +275,10 @@ def _prose(skill: Skill) -> Iterable[str]:
         "what to do; `agent` in it has the tools, and its parameters are set at its head. The evidence is in "
         "evidence.jsonl."
     )
-    for heading, items in (("Parameters", skill.parameters), ("Tools", _tool_lines(skill)), ("Said as", skill.said)):
+    tools = [f"{tool.method.name}{tool.method.signature}" for tool in skill.tools]
+    for heading, items in (("Parameters", skill.parameters), ("Tools", tools), ("Said as", skill.said)):
         if items:
             yield from ("", f"## {heading}", *(f"- `{item}`" for item in items))
-
-
-def _tool_lines(skill: Skill) -> list[str]:
-    return [f"{tool.method.name}{tool.method.signature}" for tool in skill.tools]
 
 
 def _json(value: object) -> str:

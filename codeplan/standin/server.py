@@ -191,11 +191,6 @@ def _message_item(answer: ServerReply, text: str) -> dict[str, Any]:
 # ------------------------------------------------------------------ both
 
 
-def models_body() -> dict[str, Any]:
-    """The list of models, which has one entry."""
-    return {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "codeplan"}]}
-
-
 def error_body(message: str, kind: str) -> dict[str, Any]:
     """The body of an error."""
     return {"error": {"message": message, "type": kind, "param": None, "code": None}}
@@ -429,7 +424,8 @@ class StandInServer:
         from starlette.routing import Route
 
         async def list_models(request: Request) -> Response:
-            return JSONResponse(models_body())
+            only = {"id": "scripted", "object": "model", "created": 0, "owned_by": "codeplan"}
+            return JSONResponse({"object": "list", "data": [only]})
 
         async def not_found(request: Request, error: Exception) -> Response:
             message = f"there is no {request.method} {request.url.path} here"

@@ -132,15 +132,12 @@ def _attribute(thing: object, name: str) -> object:
     try:
         found = getattr(thing, name)
         if isinstance(inspect.getattr_static(thing, name), functools.singledispatchmethod):
-            found.__signature__ = _without_first(inspect.signature(found))  # Python's own has the object as a parameter
+            signature = inspect.signature(found)  # Python's own has the object as a parameter
+            found.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
         return found
     except Exception as error:
         what = f"{name} of the object of the type {type(thing).__name__}"
         raise UsageError(f"{what} cannot be read: {failure_sentence(error)}") from error
-
-
-def _without_first(signature: inspect.Signature) -> inspect.Signature:
-    return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
 def build_tool(name: str, function: Callable[..., Any], types: TypeWriter) -> Tool:

@@ -574,7 +574,8 @@ class ALFWorldData:
         for holder in (self.folder, *sorted(self.folder.glob("json_*"), reverse=True)):
             for folder in sorted(holder.iterdir()) if holder.is_dir() else []:
                 if folder.name not in seen and _holds_tasks(folder):
-                    seen |= {folder.name} if _has_games(folder) else set()
+                    if any((trial / GAME_FILE).exists() for trial in _trials(folder)):
+                        seen.add(folder.name)
                     yield folder.name, folder
 
     def _unknown(self, id: str) -> UsageError:
@@ -628,10 +629,6 @@ def _playable(folder: Path) -> list[Path]:
     trials = list(_trials(folder))
     made = [trial for trial in trials if (trial / GAME_FILE).exists()]
     return made or [trial for trial in trials if (trial / STATE_FILE).exists() and (trial / TRAJECTORY_FILE).exists()]
-
-
-def _has_games(folder: Path) -> bool:
-    return any((trial / GAME_FILE).exists() for trial in _trials(folder))
 
 
 def _id(trial: Path) -> str:

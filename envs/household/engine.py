@@ -186,11 +186,8 @@ def _meets_goal(game: Game, state: HouseholdState, o: int) -> bool:
     condition, it = game.goal.condition, game.objects[o]
     if it.kind != game.goal.object:
         return False
-    return condition is None or (_TRAIT_FOR[condition] in it.traits and o in _objects_in(state, condition))
-
-
-def _objects_in(state: HouseholdState, condition: Condition) -> frozenset[int]:
-    return {"clean": state.clean, "hot": state.hot, "cool": state.cool}[condition]
+    in_condition = {"clean": state.clean, "hot": state.hot, "cool": state.cool}
+    return condition is None or (_TRAIT_FOR[condition] in it.traits and o in in_condition[condition])
 
 
 def _holds_target(game: Game, state: HouseholdState) -> bool:
