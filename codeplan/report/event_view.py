@@ -507,7 +507,8 @@ def _model_view(event: events.ModelCalled | events.ModelCallFailed | events.Text
         case events.ModelCalled():
             done = event.completion
             prompt = PromptBlock(event.messages, event.prompt, done.model)
-            question = TextBlock("question", _last_user_message(event.messages))
+            asked = next((m["content"] for m in reversed(event.messages) if m["role"] == "user"), "")
+            question = TextBlock("question", asked)
             texts = (question, TextBlock("answer", done.text)) if event.purpose == "ask" else ()
             cut = (TextBlock("note", f"finish reason: {done.finish_reason}"),) if done.finish_reason != "stop" else ()
             thoughts = (TextBlock("reasoning", done.reasoning),) if done.reasoning else ()
@@ -555,10 +556,6 @@ def _episode_started_view(event: events.EpisodeStarted) -> EventView:
 
 _MAX_STEPS = 20  # steps named in a title
 _ORIGINS = {"check": ", repaired", "refine": ", refined"}
-
-
-def _last_user_message(messages: list[Message]) -> str:
-    return next((m["content"] for m in reversed(messages) if m["role"] == "user"), "")
 
 
 def _cost(usage: Usage, seconds: float, retries: int = 0) -> str:

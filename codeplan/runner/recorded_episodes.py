@@ -702,7 +702,7 @@ def _missing_library(header: EpisodeStarted, method: str, chosen: Mapping[str, A
     recorded = header.settings.get("library")
     if recorded is None or "library" in chosen or "library" not in accepted_settings({"method": method})["method"]:
         return {}
-    return {"library": MissingStore("the library of the recording")}
+    return {"library": MissingStore()}
 
 
 def _recorded_plan(recording: Sequence[Event], settings: dict[str, Any]) -> FixedPlan:

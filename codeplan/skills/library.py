@@ -364,13 +364,11 @@ class MissingStore:
     Raises: UsageError if the episode asks for further skills.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
     def find(self, task: Task, limit: int) -> Sequence[Skill]:
         """Raise UsageError."""
         raise UsageError(
-            f"the episode's skill library, {self._name}, is not available; name it, as in --set library=FOLDER"
+            "the episode's skill library, the library of the recording, is not available; name it, as in "
+            "--set library=FOLDER"
         )
 
     def nearest(self, task: Task, limit: int, embedder: Embedder) -> Sequence[Skill]:

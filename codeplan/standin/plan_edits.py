@@ -213,12 +213,9 @@ def apply_changes(before: str, reply: str) -> str:
 
 def _replace_parts(old: Mapping[_Key, str], new: Mapping[_Key, str]) -> dict[_Key, str]:
     """The old parts with the new ones in their places, each with the empty lines after the old one."""
-    spaced = {key: f"{part.rstrip()}{_gap(old[key])}" if key in old else part for key, part in new.items()}
+    gaps = {key: part[len(part.rstrip()) :] for key, part in old.items()}
+    spaced = {key: f"{part.rstrip()}{gaps[key]}" if key in old else part for key, part in new.items()}
     return {**old, **spaced}
-
-
-def _gap(part: str) -> str:
-    return part[len(part.rstrip()) :]
 
 
 def _is_outer(reply: str) -> bool:

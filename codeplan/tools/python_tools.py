@@ -120,11 +120,8 @@ def _methods(thing: object) -> list[tuple[str, Callable[..., Any]]]:
 def _is_method(value: object) -> bool:
     """Whether a value in a class is a method. Reading any other would run code, as that of properties."""
     makes_methods = (classmethod, staticmethod, functools.partialmethod, functools.singledispatchmethod)
-    return isinstance(value, makes_methods) or (callable(value) and not isinstance(value, type) and _binds(value))
-
-
-def _binds(value: object) -> bool:
-    return inspect.isroutine(value) or hasattr(type(value), "__get__")
+    binds = inspect.isroutine(value) or hasattr(type(value), "__get__")
+    return isinstance(value, makes_methods) or (callable(value) and not isinstance(value, type) and binds)
 
 
 def _attribute(thing: object, name: str) -> object:
