@@ -249,9 +249,9 @@ def _mean_differences(
 def _cell_pairs(first: Path | str, second: Path | str | None) -> list[tuple[ComparedCell, ...]]:
     """The cells to compare, in pairs; the only cell of a suite has no partner."""
     ours = _find_cells(first)
-    if second is None:
+    if second is None:  # a cell without a finished episode is no head if there is another
         heads: dict[str, ComparedCell] = {}
-        for side in sorted(ours, key=_has_no_finished_episode):
+        for side in sorted(ours, key=lambda s: all(o.broken for o in s.bench.outcomes_of(s.cell.name))):
             heads.setdefault(side.cell.suite, side)
         return [(head, s) if s is not head else (s,) for s in ours for head in [heads[s.cell.suite]]]
     theirs = _find_cells(second)
@@ -267,10 +267,6 @@ def _cell_pairs(first: Path | str, second: Path | str | None) -> list[tuple[Comp
         f"the same method; the first has {next(sides)}, the second {next(sides)}; name one cell on each side, as "
         "FOLDER:CELL"
     )
-
-
-def _has_no_finished_episode(side: ComparedCell) -> bool:
-    return all(outcome.broken for outcome in side.bench.outcomes_of(side.cell.name))
 
 
 _ALIKE: tuple[Callable[[ComparedCell], object], ...] = (

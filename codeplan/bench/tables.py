@@ -162,11 +162,8 @@ def _left_out_notes(of: BenchOverview) -> Iterator[str]:
 
 
 def _heads(name: str, of: BenchOverview) -> tuple[str, ...]:
-    return (METRICS[name].title, "95 %") if _has_interval(name, of) else (METRICS[name].title,)
-
-
-def _has_interval(name: str, of: BenchOverview) -> bool:
-    return name == "success" or (of.with_intervals and METRICS[name].per is None)
+    has_interval = name == "success" or (of.with_intervals and METRICS[name].per is None)
+    return (METRICS[name].title, "95 %") if has_interval else (METRICS[name].title,)
 
 
 def _row(f: CellStatistics, repeated: int, of: BenchOverview) -> tuple[str, ...]:

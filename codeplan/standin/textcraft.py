@@ -106,7 +106,7 @@ def compute_work(goal: ParsedCraftingGoal, wanted: dict[str, int], held: dict[st
     """The work for the wanted items, given the held ones."""
     need, spare = Counter(wanted), Counter(held)
     made: dict[str, int] = {}
-    while open_ := [name for name in need if _is_craftable(goal, name)]:
+    while open_ := [name for name in need if goal.recipes_for(name) or goal.asks_for_variant(name)]:
         item = max(open_, key=lambda name: (goal.depth(name), name))
         count = need.pop(item)
         lacking = count - spare[item]
@@ -119,10 +119,6 @@ def compute_work(goal: ParsedCraftingGoal, wanted: dict[str, int], held: dict[st
                 need[goal.chosen_item(name)] += n * -(-lacking // recipe.count)
     got = {name: count for name, count in need.items() if count > spare[name]}
     return CraftingWork(got, dict(reversed(made.items())))
-
-
-def _is_craftable(goal: ParsedCraftingGoal, name: str) -> bool:
-    return bool(goal.recipes_for(name) or goal.asks_for_variant(name))
 
 
 # ------------------------------------------------------------------ the plan, step by step
@@ -434,12 +430,11 @@ class TextCraftFeedback(Value, frozen=True):
 
 def parse_feedback(feedback: str) -> TextCraftFeedback:
     """Read the facts in the feedback."""
-    held = re.findall(r"(\d+) ([a-z][a-z ]*)", first_match(r"I hold (.*?)\.", feedback))
     tried = re.search(r"[Ll]ast action: 'craft (\d+) (.+?) using (.+?)';", feedback)
     return TextCraftFeedback(
         feedback,
         failed_step(feedback),
-        {name: int(count) for count, name in held},
+        _parse_held(first_match(r"I hold (.*?)\.", feedback)),
         re.findall(r"'([^']+)'", first_match(r"I cannot get \[(.*?)\]", feedback)),
         PromptRecipe(tried[2], int(tried[1]), _parse_held(tried[3])) if tried else None,
         first_match(r"answered: '(.+)'", feedback),
