@@ -160,8 +160,8 @@ def test_a_run_goes_on_after_a_kill(tools, tmp_path):
     with Server(*arguments) as first:
         first.start()
         first.call(1, "run_plan", plan=waiting)
-        while not any('"step":2' in t.read_text() for t in (tmp_path / "runs").glob("*/trace.jsonl")):
-            time.sleep(0.05)
+        while not any(t.read_text().count('"call_begun"') == 2 for t in (tmp_path / "runs").glob("*/trace.jsonl")):
+            time.sleep(0.05)  # until it sleeps
         first.process.kill()
     (run,) = (folder.name for folder in (tmp_path / "runs").iterdir())
     with Server(*arguments) as second:
