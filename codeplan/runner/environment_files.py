@@ -65,7 +65,8 @@ def use_environment(given: str, *, many_times: bool = False) -> str:
     elif many_times:
         raise UsageError(f"{what} is one object, which cannot serve several episodes; name its class or a function")
     else:
-        name, factory = found.name, lambda: found
+        env: Any = found
+        name, factory = env.name, lambda: env
     plugins.register("codeplan.envs", name, factory)
     return name
 
