@@ -16,7 +16,7 @@ from codeplan.budget import sampling_temperature
 from codeplan.errors import UsageError
 from codeplan.plugins import remove_secrets
 from codeplan.types import Message, Purpose, Usage
-from codeplan.untrusted.texts import cut_at_stop, split_thoughts
+from codeplan.untrusted.texts import cut_at_stop, shorten, split_thoughts
 from codeplan.untrusted.values import in_quotes
 
 _MAX_ANSWER_BYTES = 256 << 10
@@ -668,7 +668,7 @@ def _all_text(value: msgspec.Raw, depth: int = 0) -> str:
 def bound_reasoning(parts: Iterable[str]) -> str:
     """The parts of a model's reasoning as one text of at most MAX_REASONING_CHARS, without repetitions."""
     text = "\n".join(dict.fromkeys(part.strip() for part in parts if part.strip()))
-    return text if len(text) <= MAX_REASONING_CHARS else text[: MAX_REASONING_CHARS - 1] + "…"
+    return shorten(text, MAX_REASONING_CHARS)
 
 
 def parse_embeddings(body: bytes, count: int) -> EmbeddingReply | None:

@@ -18,7 +18,7 @@ from codeplan.tools.results import full_type_name
 from codeplan.tools.tool import Need, Tool
 from codeplan.types import ASK_USER, Answer, Call
 from codeplan.untrusted.comparison import nearest_name
-from codeplan.untrusted.texts import escape_surrogates, is_utf8, one_line
+from codeplan.untrusted.texts import escape_surrogates, is_utf8, one_line, shorten
 from codeplan.untrusted.values import in_quotes, value_text
 
 
@@ -408,12 +408,8 @@ def question_of(call: Call) -> WaitingForAnswer:
     question, form, refused = (given.get(name, "") for name in ("question", "form", "refused"))
     if not (isinstance(question, str) and isinstance(form, str) and isinstance(refused, str)):
         raise AgentError("ask_user takes texts", "TypeError")
-    return WaitingForAnswer(_cut(question), one_line(form, _MAX_NOTE), one_line(refused, _MAX_NOTE))
-
-
-def _cut(question: str) -> str:
-    text = escape_surrogates(question)
-    return text if len(text) <= MAX_QUESTION_CHARS else text[: MAX_QUESTION_CHARS - 1] + "…"
+    asked = shorten(escape_surrogates(question), MAX_QUESTION_CHARS)
+    return WaitingForAnswer(asked, one_line(form, _MAX_NOTE), one_line(refused, _MAX_NOTE))
 
 
 def _shown(asked: WaitingForAnswer) -> str:

@@ -16,7 +16,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from codeplan.untrusted.texts import clean, with_count
+from codeplan.untrusted.texts import clean, shorten, with_count
 from codeplan.untrusted.values import value_text
 
 MAX_CHARACTERS = 1_000_000
@@ -102,7 +102,7 @@ def diff_lines(before: str, after: str, context: int = 2) -> Iterator[tuple[str,
 def describe_changes(before: str, after: str) -> str:
     """The changes as a text for a message: at most 200 lines, one line around each change."""
     lines = [mark + " " * (mark == "@") + line for mark, line in diff_lines(before, after, context=1)]
-    shown = [_shorten(line, _MAX_MESSAGE_LINE_CHARACTERS) for line in lines[:_MAX_MESSAGE_LINES]]
+    shown = [shorten(line, _MAX_MESSAGE_LINE_CHARACTERS) for line in lines[:_MAX_MESSAGE_LINES]]
     if len(lines) > len(shown):
         shown.append(f"… ({with_count(len(lines) - len(shown), 'more line')})")
     return "\n".join(shown) or "(only in characters that are not shown)"
@@ -191,10 +191,6 @@ def _clean_lines(text: str) -> list[str]:
 def _left_out(before: str, after: str) -> Iterator[tuple[str, str]]:
     if max(len(before), len(after)) > MAX_CHARACTERS and before != after:
         yield "@", f"only the first {MAX_CHARACTERS:,} characters are compared"
-
-
-def _shorten(line: str, width: int) -> str:
-    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 MAX_STEPS: Final = 1_000_000

@@ -219,8 +219,12 @@ def echo_message(text: str, label: str = "", *, err: bool = False) -> None:
 
 def one_line(text: str, width: int = 200) -> str:
     """The text on one line of at most ``width`` characters."""
-    line = clean(" ".join(text[: width * 8].split()))
-    return line if len(line) <= width else line[: width - 1] + "…"
+    return shorten(clean(" ".join(text[: width * 8].split())), width)
+
+
+def shorten(text: str, most: int) -> str:
+    """The text, or its beginning and an ellipsis: at most so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def shell_word(argument: str | Path) -> str:

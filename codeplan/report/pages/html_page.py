@@ -21,7 +21,7 @@ from codeplan.sandbox import CheckpointError, decode
 from codeplan.types import Checkpoint
 from codeplan.untrusted import values
 from codeplan.untrusted.comparison import DiffEffort, DiffRow, compare_lines
-from codeplan.untrusted.texts import TAB
+from codeplan.untrusted.texts import TAB, shorten
 from codeplan.untrusted.values import VariableTexts
 from codeplan.version import VERSION
 
@@ -45,8 +45,7 @@ def clip(text: str, max_characters: int) -> str | dict[str, Any]:
 
 def label(text: str, max_characters: int = 300) -> str:
     """The visible text on one line of at most ``max_characters``."""
-    line = make_visible(" ".join(text[: max_characters * 8].split()))
-    return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
+    return shorten(make_visible(" ".join(text[: max_characters * 8].split())), max_characters)
 
 
 def _sign(character: str) -> str:
