@@ -28,12 +28,31 @@ from codeplan.types import (
 from codeplan.untrusted.texts import MAX_REASON_CHARS, message_text, one_line, with_article
 from codeplan.untrusted.values import type_name
 
+_ProtocolType: Any = type(Protocol)
+
+
+class _PortType(_ProtocolType):  # type: ignore[misc]  # its base is no name of a class
+    """Sees the members that an object passes on by ``__getattr__``, as one around an environment does; ``isinstance``
+    of a Protocol sees them up to Python 3.11 only.
+    """
+
+    def __instancecheck__(self, instance: object) -> bool:
+        names = vars(self).get("__protocol_attrs__", ())  # from Python 3.12 on
+        return bool(super().__instancecheck__(instance)) or (
+            bool(names) and self._is_protocol and all(hasattr(instance, name) for name in names)
+        )
+
+
+class Port(Protocol, metaclass=_PortType):
+    """What an object of the user's may offer."""
+
+
 Act = Callable[[str], Observation]
 """Does one action in the environment and returns its observation. An Agent is built with one."""
 
 
 @runtime_checkable
-class Agent(Protocol):
+class Agent(Port, Protocol):
     """The object through which a plan acts: its public methods and attributes, with their docstrings, are the plan's
     API.
 
@@ -47,7 +66,7 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class BaseEnvironment(Protocol):
+class BaseEnvironment(Port, Protocol):
     """What every environment has: it handles one task at a time. An ``Environment`` is a world of text; the user's
     tools are a world that answers calls (``codeplan.recording.events.AnswersCalls``).
     """
@@ -83,7 +102,7 @@ class Environment(BaseEnvironment, Protocol):
 
 
 @runtime_checkable
-class GeneratesTasks(Protocol):
+class GeneratesTasks(Port, Protocol):
     """An environment that makes its tasks from a seed: any (kind, seed) is a task."""
 
     kinds: tuple[str, ...]
@@ -95,7 +114,7 @@ class GeneratesTasks(Protocol):
 
 
 @runtime_checkable
-class HasSimilarKinds(Protocol):
+class HasSimilarKinds(Port, Protocol):
     """An environment that says which kinds of tasks resemble each other, for the choice of worked examples."""
 
     similar_kinds: Mapping[str, Sequence[str]]
@@ -103,7 +122,7 @@ class HasSimilarKinds(Protocol):
 
 
 @runtime_checkable
-class OffersAgents(Protocol):
+class OffersAgents(Port, Protocol):
     """An environment with several Agent classes. Its setting ``agent`` names the one that plans get."""
 
     name: str
@@ -153,7 +172,7 @@ class ShopControl(Protocol):
 
 
 @runtime_checkable
-class IsShop(Protocol):
+class IsShop(Port, Protocol):
     """An environment that is a shop: a method may open its pages by itself, and have a model judge them."""
 
     shop_control: ShopControl
@@ -161,7 +180,7 @@ class IsShop(Protocol):
 
 
 @runtime_checkable
-class LimitsActions(Protocol):
+class LimitsActions(Port, Protocol):
     """An environment with a maximum number of actions, which prompts state. The last one ends the episode."""
 
     max_actions: int
@@ -169,7 +188,7 @@ class LimitsActions(Protocol):
 
 
 @runtime_checkable
-class HasSnapshots(Protocol):
+class HasSnapshots(Port, Protocol):
     """An environment whose state can be kept and restored, which is quicker than a reset with all actions again."""
 
     def snapshot(self) -> Any:
@@ -182,7 +201,7 @@ class HasSnapshots(Protocol):
 
 
 @runtime_checkable
-class ShowsPictures(Protocol):
+class ShowsPictures(Port, Protocol):
     """An environment with pictures of its state."""
 
     def picture(self) -> bytes | None:
@@ -191,7 +210,7 @@ class ShowsPictures(Protocol):
 
 
 @runtime_checkable
-class JudgesValues(Protocol):
+class JudgesValues(Port, Protocol):
     """An environment that judges returned values: it decides whether the value of a finished plan achieves the task."""
 
     def judge(self, value: object) -> Observation | None:
@@ -200,7 +219,7 @@ class JudgesValues(Protocol):
 
 
 @runtime_checkable
-class ActsForReal(Protocol):
+class ActsForReal(Port, Protocol):
     """An environment whose actions are real: they cannot be undone, and must not be repeated."""
 
     def take_up(self, in_doubt: Call | None) -> None:
@@ -213,7 +232,7 @@ class ActsForReal(Protocol):
 
 
 @runtime_checkable
-class OffersTools(Protocol):
+class OffersTools(Port, Protocol):
     """An environment whose agent consists of tools alone. An episode's header describes them, so a replay needs no
     other environment.
     """
@@ -268,7 +287,7 @@ place of 0 means that the reply begins, perhaps anew. To be called in the thread
 
 
 @runtime_checkable
-class LLM(Protocol):
+class LLM(Port, Protocol):
     """A language model that completes a chat."""
 
     name: str
@@ -285,7 +304,7 @@ class LLM(Protocol):
 
 
 @runtime_checkable
-class Embeds(Protocol):
+class Embeds(Port, Protocol):
     """A language model whose endpoint also embeds texts."""
 
     def embed(self, texts: Sequence[str], *, model: str) -> Embeddings:
@@ -299,7 +318,7 @@ class Embeds(Protocol):
 
 
 @runtime_checkable
-class CountsCalls(Protocol):
+class CountsCalls(Port, Protocol):
     """A language model whose answer depends on how often the episode has asked the same question before."""
 
     def for_episode(self) -> LLM:
@@ -314,7 +333,7 @@ class CountsCalls(Protocol):
 
 
 @runtime_checkable
-class WrapsModel(Protocol):
+class WrapsModel(Port, Protocol):
     """A language model that passes calls on to others, by purpose."""
 
     @property

@@ -55,5 +55,9 @@ class SocketLink(FrameLink):
         """Whether the host has sent bytes that this side has not received yet."""
         return bool(select.select([self._socket], [], [], 0)[0])
 
+    def close(self) -> None:
+        """Forget the socket, which stays open."""
+        self._socket.detach()
+
     def _read(self, most: int) -> bytes:
         return self._receiver.receive(most)

@@ -6,6 +6,7 @@ import math
 import os
 import resource
 import signal
+import socket
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -127,8 +128,8 @@ def _run_sample(role: WorkerRole, job: WorkerJob) -> None:
     role.serve(_SampleLink(), job, PlanTimer())
 
 
-def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
-    """Serve one job on this socket, the worker's only descriptor.
+def serve_job(job_fd: int, cage: Cage, role: WorkerRole, timer: PlanTimer) -> None:
+    """Serve one job on this socket, the worker's only descriptor. The handlers of ``timer`` are installed.
 
     A worker may be forked in advance, so everything that needs no job comes first.
     """
@@ -136,8 +137,6 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
     os.closerange(0, SOCKET_FD)
     os.closerange(SOCKET_FD + 1, MAX_FD)
     link = SocketLink(SOCKET_FD)
-    timer = PlanTimer()
-    timer.install_handlers()
     common = cage.apply_common_layers()
     if role.prewarmed and not link.has_input():
         warm_up(role)
@@ -150,6 +149,19 @@ def serve_job(job_fd: int, cage: Cage, role: WorkerRole) -> None:
     timer.restart()
     if isinstance(job, WorkerJob):
         role.serve(link, job, timer)
+
+
+def rehearse_link() -> None:
+    """Exchange some frames with itself."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        link = SocketLink(ours.fileno())
+        for _ in range(2):
+            link.has_input()
+            theirs.send(frames.pack(frames.SetupFrame(1 << 20, 1.0, 1.0)))
+            link.receive()
+            link.send(frames.ReadyFrame([]))
+        link.close()
 
 
 class _SampleLink:

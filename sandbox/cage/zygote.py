@@ -9,11 +9,12 @@ The host starts it as ``python -s -S -P -c …`` (see ``host.launcher``) and nev
 
 It saves its workers the page faults that sharing its memory costs them. Forked memory is shared until written; each
 first write to a page costs a page fault and a copy. Python writes to a thousand pages in a check, because it counts
-references in the objects themselves. The zygote finds out once which pages a typical job writes to (``HotPages``). Its
-workers ask the kernel for copies of these while they wait for their job. The warm-up also leaves free blocks all over
-the heap. A worker that takes them writes to hundreds of shared pages; one fresh huge page costs less than fifty of
-these. So the zygote allocates all free blocks itself, except for a small one that it uses, and leaves its workers an
-untouched reserve (``prepare_fresh_heap``).
+references in the objects themselves. So the zygote copies the code that workers run to one place (``gather_code``), and
+rehearses what they do until the interpreter has nothing more to note about it. It finds out once which pages a typical
+check writes to (``HotPages``); workers ask the kernel for copies of these while they wait for their job. The warm-up
+also leaves free blocks all over the heap. A worker that takes them writes to hundreds of shared pages; one fresh huge
+page costs less than fifty of these. So the zygote allocates all free blocks itself, except for a small one that it
+uses, and leaves its workers an untouched reserve (``prepare_fresh_heap``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Final, NamedTuple, NoReturn
 
 from codeplan.sandbox.cage import worker
@@ -40,6 +41,7 @@ from codeplan.sandbox.protocol.frames import READY_MESSAGE, REPLY_FORMAT, REQUES
 
 _MAX_REMEMBERED: Final = 256
 _NAMESPACE_END_SECONDS: Final = 2.0  # how long a pid namespace without its first process may take to end
+_COPIES: Final = 5  # of the bytecode: the first fill the holes of the heap, the last one lies together
 _WARM_UP_RUNS: Final = 10  # how often the zygote runs the samples, until the interpreter has specialised their bytecode
 
 
@@ -76,10 +78,12 @@ class _ZygoteServer:
         self._exit_statuses: dict[int, int] = {}
         for _ in range(_WARM_UP_RUNS):
             worker.run_samples(role)
-        self._role = role
         self._cage = Cage()
+        gather_code(lambda: self._rehearse(role))
+        for _ in range(_WARM_UP_RUNS):
+            self._rehearse(role)
+        self._role = role
         remove_host_paths()
-        _skip_threads_after_fork()
         if role.fresh_heap:
             prepare_fresh_heap()
         gc.freeze()  # no collection before it: workers would fill the freed holes and so unshare pages
@@ -92,7 +96,15 @@ class _ZygoteServer:
         wake.setblocking(False)
         signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore_signal)
+        self._timer = worker.PlanTimer()
+        self._timer.install_handlers()  # for the workers: nothing sets the zygote's own timers
         gc.freeze()
+
+    def _rehearse(self, role: worker.WorkerRole) -> None:
+        """Do what workers do, as far as it changes nothing."""
+        worker.run_samples(role)
+        worker.rehearse_link()
+        self._cage.rehearse()
 
     def serve_forever(self) -> NoReturn:
         while True:
@@ -142,11 +154,10 @@ class _ZygoteServer:
         """Become a worker. This never returns into the zygote's loop, even after an error."""
         try:
             signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             gc.enable()
             if self._hot_pages is not None:
                 self._hot_pages.copy()
-            worker.serve_job(job_fd, self._cage, self._role)
+            worker.serve_job(job_fd, self._cage, self._role, self._timer)
         except BaseException:
             os._exit(1)
         os._exit(0)
@@ -178,11 +189,28 @@ class _ZygoteServer:
         return self._exit_statuses.get(pid, UNKNOWN_STATUS)
 
 
-def _skip_threads_after_fork() -> None:
-    """Leave out what ``threading`` does after each fork: it writes to a hundred pages, and there are no threads."""
-    threading = sys.modules.get("threading")
-    if threading is not None and threading.active_count() == 1:
-        threading._after_fork.__code__ = (lambda: None).__code__
+def gather_code(work: Callable[[], object]) -> None:
+    """Copy the bytecode that ``work`` runs to one place in memory; it must be specialised anew.
+
+    A call counts a reference in its code object, so each worker writes to every page that holds one that it runs.
+    """
+    ran: dict[int, CodeType] = {}
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        ran[id(frame.f_code)] = frame.f_code
+
+    sys.setprofile(note)
+    work()
+    sys.setprofile(None)
+    functions = [f for f in gc.get_objects() if type(f) is FunctionType and id(f.__code__) in ran]
+    rounds = [[_copy_code(f.__code__, ran) for f in functions] for _ in range(_COPIES)]
+    for function, code in zip(functions, rounds[-1], strict=True):
+        function.__code__ = code
+
+
+def _copy_code(code: CodeType, ran: dict[int, CodeType]) -> CodeType:
+    parts = (_copy_code(part, ran) if id(part) in ran else part for part in code.co_consts)
+    return code.replace(co_consts=tuple(parts))
 
 
 def _ignore_signal(signum: int, frame: FrameType | None) -> None:

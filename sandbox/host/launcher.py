@@ -31,6 +31,7 @@ _REPLY_SECONDS: Final = 30.0
 
 _BOOTSTRAP: Final = """\
 import os, sys
+os.register_at_fork = lambda **hooks: None
 from importlib import import_module
 fd, entry = int(sys.argv[1]), sys.argv[2]
 imports = [name for name in sys.argv[3].split(",") if name]
@@ -42,11 +43,14 @@ except BaseException as error:
     sys.exit(1)
 zygote.main(fd, imports)
 """
+"""What a zygote runs. No module may do something in each of its workers, such as locks of threads, which there are none
+of, or a new seed: it writes to a hundred pages that they share.
+"""
 
 _KILLED: Final = (-signal.SIGKILL, -signal.SIGTERM)
-_ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
+_ENVIRONMENT: Final = {"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}
 """The zygote's whole environment. The fixed seed gives sets the same order in every run, so that runs can be replayed;
-a plan that provokes hash collisions slows down only itself.
+a plan that provokes hash collisions slows down only itself. Libraries are linked at once, and not in each worker anew.
 """
 
 _ONE_THREAD: Final = dict.fromkeys(

@@ -149,10 +149,12 @@ class SizeGuard:
         if modulus is not None:
             for number in (a, b, modulus):
                 self._check_bits(_bits(number) if _is_int(number) else 0, MAX_MODULUS_BITS)
-        elif _is_int(b) and (_is_int(a) or type(a) is Fraction):
-            exponent = int.__int__(b)
+            return
+        exponent = b.numerator if type(b) is Fraction and b.denominator == 1 else b
+        if _is_int(exponent) and (_is_int(a) or type(a) is Fraction):
+            exponent = int.__int__(exponent)
             grows = not _is_int(a) or int.__abs__(a) > 1
-            self._check_bits(_bits(a) * (exponent if _is_int(a) else abs(exponent)) if grows else 1)
+            self._check_bits(_bits(a) * (exponent if _is_int(a) and _is_int(b) else abs(exponent)) if grows else 1)
 
     def check_text(self, length: int) -> None:
         """Check the length of a text or bytes that an operation has made."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ class Real(Watched):
     def take_up(self, in_doubt: Call | None) -> None:
         self.log.append(f"take up {in_doubt and in_doubt.name}")
         self.ball = 2
+
+
+class Around:
+    """Passes on what it is asked for to an environment, as a wrapper does."""
+
+    def __init__(self, env: Watched) -> None:
+        self._env = env
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._env, name)
 
 
 class Judge(Watched):
@@ -111,9 +122,10 @@ def test_an_environment_that_was_reset_after_the_recordings_end_repeats_nothing(
     assert env.log == ["reset", "open 3"]
 
 
-def test_an_environment_whose_actions_are_real_continues_before_it_is_reset() -> None:
+@pytest.mark.parametrize("around", [lambda env: env, Around])
+def test_an_environment_whose_actions_are_real_continues_before_it_is_reset(around: Callable[[Real], Any]) -> None:
     env = Real()
-    resumed = episode(env, tuple(recorded("open 1")))
+    resumed = episode(around(env), tuple(recorded("open 1")))
     resumed.act("open 1")
     resumed.restart()
     resumed.act("open 3")

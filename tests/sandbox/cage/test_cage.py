@@ -228,7 +228,7 @@ def test_the_environment_of_the_host_is_nowhere_in_the_zygote(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     finished(run("pass"))
     pid = zygote_pid(launcher.run_workers)
-    assert Path(f"/proc/{pid}/environ").read_bytes() == b"PYTHONHASHSEED=0\0"
+    assert Path(f"/proc/{pid}/environ").read_bytes() == b"PYTHONHASHSEED=0\0LD_BIND_NOW=1\0"
     assert os.readlink(f"/proc/{pid}/cwd") == "/"
     assert SECRET.encode() not in memory(pid)
 

@@ -407,6 +407,7 @@ BOMBS = {
     "power of a power": "x = 10 ** 10 ** 10",
     "pow": "n = 10 ** 9\nx = pow(7, n)",
     "power in place": "n = 10 ** 9\nx = 10\nx **= n",
+    "power of a fraction": "from fractions import Fraction\nx = 3 ** Fraction(-(10**9))",
     "shift in place": "x = 1\nx <<= 10 ** 10",
     "squaring": "x = 3\nfor i in range(100):\n    x = x * x",
     "f-string width": "n = 10 ** 10\nx = f'{1:>{n}}'",
