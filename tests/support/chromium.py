@@ -69,7 +69,7 @@ class Tab:
         self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        return self._wire.call(method, self._session, **parameters)
+        return self._wire.wait_for_answer(self._wire.send(method, self._session, **parameters), method)
 
     def go(self, address: str) -> None:
         """Load an address, and wait until what it shows is there."""
