@@ -79,7 +79,7 @@ hashes it again.
 OBJECT_KINDS: Final = frozenset({"object", "member", "named"})
 """Tags of what a plan's own class makes: ``object:CLASS`` with names and values of fields in turn, ``named:CLASS``,
 a named tuple, likewise, and ``member:CLASS`` with the member's name. A combination of flags has the names of its flags,
-then the number of its other bits, if there are any; a number alone is the whole combination.
+or 0 if it has none, then the number of its other bits, if there are any; a number alone is the whole combination.
 """
 
 _DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
@@ -190,7 +190,7 @@ class ObjectMaker(Protocol):
         """A named tuple."""
 
     def miss_keys(self, class_names: Collection[str], error: BaseException) -> None:
-        """Note that a dict or set lacks keys, which hold objects of these classes. Raises ``error`` if that is damage."""
+        """Note that a dict or set lacks keys, in which are objects of these classes. Raises ``error`` if it is damage."""
 
 
 class SavedObjects:
@@ -203,7 +203,7 @@ class SavedObjects:
         made.update(fields)
 
     def member(self, class_name: str, parts: list[str | int]) -> SavedMember:
-        return SavedMember(" | ".join(_member_text(class_name, part) for part in parts))
+        return SavedMember(" | ".join(_member_text(class_name, part) for part in parts if part or len(parts) == 1))
 
     def named(self, class_name: str, fields: dict[str, Any]) -> SavedTuple:
         made = SavedTuple(fields.values())
@@ -659,10 +659,11 @@ class _TableBuilder:
         except MemoryError:
             raise
         except BaseException as error:  # a plan's own hash
-            if self._describe is _describe_nothing and not issubclass(type(error), Exception):
+            raised = f"raised {type(error).__name__}" if issubclass(type(error), Exception) else "ends the plan"
+            if self._describe is _describe_nothing and raised == "ends the plan":
                 raise  # it is the host's
             self._roll_back(mark, room, seen)
-            raise UnsavableValue(f"its hash or comparison raised {type(error).__name__}") from None
+            raise UnsavableValue(f"its hash or comparison {raised}") from None
         return root
 
     def _roll_back(self, mark: int, room: int, seen: int) -> None:

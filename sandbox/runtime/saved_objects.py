@@ -65,7 +65,7 @@ def _named_fields(value: Any) -> dict[str, Any]:
     return dict(zip(names, parts, strict=True))
 
 
-def _member_parts(value: Any, kind: enum.EnumType) -> list[str | int]:
+def _member_parts(value: Any, kind: Any) -> list[str | int]:
     """The name of a member; for a combination of flags their names, and the number of its other bits."""
     for name, member in kind._member_map_.items():
         if member is value:
@@ -75,7 +75,7 @@ def _member_parts(value: Any, kind: enum.EnumType) -> list[str | int]:
         raise UnsavableValue(f"an object of {kind.__name__} that is not a member of it")
     named = {name: bit for name, bit in _bits(kind).items() if number & bit}
     rest = number - sum(named.values())
-    return [*named, rest] if rest or not named else [*named]
+    return [*(named or [0]), *([rest] if rest else [])]
 
 
 def _bits(kind: Any) -> dict[str, int]:
@@ -119,7 +119,8 @@ def _misfit(kind: type, names: Collection[str]) -> str:
         if name not in slots and (not kind.__dictoffset__ or type(in_class.get(name)) is property):
             return f"with an attribute {name!r} that its class hides"
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
-        if field.init and field.name not in names and (field.name in slots or field.name not in in_class):
+        is_always_set = field.init or field.default is not dataclasses.MISSING
+        if is_always_set and field.name not in names and (field.name in slots or field.name not in in_class):
             return f"without its field {field.name!r}"
     return ""
 
@@ -208,7 +209,7 @@ def _combination(kind: Any, parts: list[str | int]) -> Any:
     """The combination of flags that ``_member_parts`` wrote; None if the class has no such flags."""
     bits = _bits(kind)
     named, numbers = [part for part in parts if isinstance(part, str)], [p for p in parts if isinstance(p, int)]
-    if not bits.keys() >= {*named} or (named and any(number & sum(bits.values()) for number in numbers)):
+    if not bits.keys() >= {*named} or (len(parts) > 1 and sum(numbers) & sum(bits.values())):
         return None
     number = sum(bits[name] for name in named) + sum(numbers)
     try:
