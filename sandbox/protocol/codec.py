@@ -190,7 +190,7 @@ class ObjectMaker(Protocol):
         """A named tuple."""
 
     def miss_keys(self, class_names: Collection[str], error: BaseException) -> None:
-        """Note that a dict or set lacks keys, in which are objects of these classes. Raises ``error`` if it is damage."""
+        """Note that a dict or set lacks keys, which hold objects of these classes. Raises ``error`` if it is damage."""
 
 
 class SavedObjects:
@@ -642,6 +642,7 @@ class _TableBuilder:
         self._seen: dict[int, int] = {}
         self._keys = KeyChecker(self.nodes)
         self._pending: list[tuple[int, Any]] = []
+        self._hashed: list[Collection[Any]] = []
         self._forms: list[ObjectForm] = []
 
     def add(self, name: str, value: object) -> int:
@@ -652,6 +653,8 @@ class _TableBuilder:
             root = self._place(value)
             while self._pending:
                 self._fill(*self._pending.pop())
+            while self._hashed:
+                check_collisions(self._hashed.pop())
             self._keys.check(mark)
         except UnsavableValue:
             self._roll_back(mark, room, seen)
@@ -670,6 +673,7 @@ class _TableBuilder:
         del self.nodes[mark:]
         self._free_bytes = room
         self._pending.clear()
+        self._hashed.clear()
         self._keys.forget(mark)
         while len(self._seen) > seen:
             self._seen.popitem()
@@ -720,9 +724,9 @@ class _TableBuilder:
         return len(self.nodes) - 1
 
     def _fill(self, at: int, container: Any) -> None:
-        if isinstance(container, dict | set | frozenset):
-            check_collisions(container)
         self.nodes[at].extend(map(self._place, _parts(container)))
+        if isinstance(container, dict | set | frozenset):
+            self._hashed.append(container)
 
     def _reserve(self, size: int) -> None:
         self._free_bytes -= size

@@ -13,15 +13,16 @@ import decimal
 import enum
 import pathlib
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from types import MemberDescriptorType
 from typing import Any, Final, Generic, Protocol
 
 from codeplan.sandbox.protocol.codec import ObjectForm, SavedObjects, UnsavableValue
 from codeplan.sandbox.runtime.classes import is_plan_class
 from codeplan.sandbox.runtime.termination import find_limit
-from codeplan.untrusted.values import MAX_DEPTH, iterate_scalars
+from codeplan.untrusted.values import MAX_DEPTH
 
 _WITHOUT_DATA: Final = frozenset({object, Generic, Protocol})
 _WITHOUT_DATA_MODULES: Final = frozenset({"abc", "collections.abc", "contextlib"})
@@ -222,44 +223,75 @@ def _combination(kind: Any, parts: list[str | int]) -> Any:
 
 _TEXT_OF: Final[dict[type, Callable[[Any], str]]] = {
     **{kind: kind.isoformat for kind in (datetime.date, datetime.datetime, datetime.time)},
-    **dict.fromkeys((decimal.Decimal, uuid.UUID, pathlib.PurePosixPath, pathlib.PureWindowsPath), str),
+    **dict.fromkeys((uuid.UUID, pathlib.PurePosixPath, pathlib.PureWindowsPath), str),
+    decimal.Decimal: decimal.Context(capitals=1).to_sci_string,
 }
 """The texts of values that are no plain data, as a tool's own results have them."""
 
 
 def plain_value(value: Any, *, texts: bool = False) -> Any:
-    """Return a value as plain data for readers that have not the plan's classes.
+    """Return a value as plain data for readers that have not the plan's classes. None of the plan's own code runs.
 
-    A dataclass becomes a dict, a named tuple a tuple, a member of an Enum its value. Objects of other classes stay.
-    With ``texts``, dates, times, Decimals, UUIDs and paths become texts.
+    A dataclass becomes a dict, a named tuple a tuple, a member of an Enum its value. Objects of other classes stay, and
+    so does a dict if its keys would not be data, or not all differ. With ``texts``, dates, times, Decimals, UUIDs and
+    paths become texts.
     """
-    if not any(_is_no_data(type(part), texts) for part in (value, *iterate_scalars(value))):
-        return value
-    return _plain(value, 0, texts)
+    if any(_is_no_data(type(part), texts) for part in _parts(value)):
+        return _plain(value, 0, texts, {})
+    return value
 
 
 def _is_no_data(kind: type, texts: bool) -> bool:
     return is_plan_class(kind) or (texts and kind in _TEXT_OF)
 
 
-def _plain(value: Any, depth: int, texts: bool) -> Any:
+def _parts(value: Any) -> Iterator[Any]:
+    """A value and all below it, each once; of containers, those of exactly Python's own types."""
+    seen, waiting = set[int](), [value]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        yield part
+        if type(part) in (list, tuple, dict, frozenset):
+            waiting.extend(part)
+        if type(part) is dict:
+            waiting.extend(part.values())
+
+
+def _plain(value: Any, depth: int, texts: bool, done: dict[int, Any]) -> Any:
+    """``done`` are values that were converted before, by id. One that contains itself stays."""
+    if depth > MAX_DEPTH or id(value) in done:
+        return done.get(id(value), value)
+    done[id(value)] = value
+    made = done[id(value)] = _converted(value, partial(_plain, depth=depth + 1, texts=texts, done=done), texts)
+    return made
+
+
+def _converted(value: Any, plain: Callable[[Any], Any], texts: bool) -> Any:
     kind = type(value)
-    if depth > MAX_DEPTH:
-        return value
     if is_plan_class(kind):
-        return _plain_object(value, kind, depth, texts)
+        return _plain_object(value, kind, plain)
     if kind in (list, tuple):
-        return kind(_plain(part, depth + 1, texts) for part in value)
+        return kind([plain(part) for part in value])
     if kind is dict:
-        return {_plain(key, depth + 1, texts): _plain(part, depth + 1, texts) for key, part in value.items()}
+        items = [(plain(key), plain(part)) for key, part in value.items()]
+        made = dict(items) if all(_is_data_key(key) for key, _ in items) else {}
+        return made if len(made) == len(value) else value
     return _TEXT_OF[kind](value) if texts and kind in _TEXT_OF else value
 
 
-def _plain_object(value: Any, kind: type, depth: int, texts: bool) -> Any:
+def _is_data_key(key: Any) -> bool:
+    return not any(is_plan_class(type(part)) or type(part).__hash__ is None for part in _parts(key))
+
+
+def _plain_object(value: Any, kind: type, plain: Callable[[Any], Any]) -> Any:
     if isinstance(kind, enum.EnumType):
-        return _plain(object.__getattribute__(value, "__dict__").get(_ENUM_VALUE), depth + 1, texts)
+        return plain(object.__getattribute__(value, "__dict__").get(_ENUM_VALUE))
     if _is_named_tuple(kind):
-        return tuple(_plain(part, depth + 1, texts) for part in tuple.__iter__(value))
+        return tuple([plain(part) for part in tuple.__iter__(value)])
     if dataclasses.is_dataclass(kind):
-        return {name: _plain(part, depth + 1, texts) for name, part in _attributes(value, kind).items()}
+        with suppress(UnsavableValue):
+            return {name: plain(part) for name, part in _attributes(value, kind).items()}
     return value

@@ -289,6 +289,47 @@ def test_an_agent_and_a_caller_get_plain_data():
     assert outcome.value == {"name": "b", "tags": [], "parent": None}
 
 
+NOT_RETURNED = {
+    "a dict whose keys would be dicts": ("{Key(1): 'one'}", "a Key cannot be saved"),
+    "a dict whose keys would be lists": ("{Listed.A: 1}", "a Listed cannot be saved"),
+    "a dict whose keys would be equal": ("{Listed.B: 1, Color.BLUE: 2}", "a Listed cannot be saved"),
+    "keys whose hash raises": ("spoiled()", "a Bad cannot be saved"),
+    "a dataclass over a dict": ("Record(1)", "a Record cannot be saved"),
+    "a dataclass that contains itself": ("own_parent()", "an Item cannot be saved"),
+}
+MORE_CLASSES = f"""\
+{CLASSES}
+class Listed(Enum):
+    A = [1]
+    B = 'b'
+class Bad:
+    broken = False
+    def __hash__(self):
+        assert not Bad.broken
+        return id(self)
+@dataclass
+class Record(dict):
+    number: int
+def spoiled():
+    made = {{Bad(): i for i in range(40)}}
+    Bad.broken = True
+    return made
+def own_parent():
+    made = Item('a')
+    made.parent = [made, made]
+    return made
+"""
+
+
+@pytest.mark.parametrize(("value", "reason"), NOT_RETURNED.values(), ids=NOT_RETURNED)
+def test_a_returned_value_that_is_not_data_is_named_and_the_run_ends_as_any_other(value, reason):
+    text = f"{MORE_CLASSES}def solution(agent, start_from=1):\n    return {value}\n"
+    outcome = Sandbox().run(check(text), Clerk(), str)
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value is None
+    assert outcome.omitted["return"] == reason
+
+
 HOOKS = {
     "a hash": "class K:\n    def __hash__(self):\n        agent.give('late')\n        return 1\nx = {K(): i for i in range(40)}",
     "an error's text": "class E(Exception):\n    def __str__(self):\n        agent.give('late')\n        return 'e'\nraise E()",
