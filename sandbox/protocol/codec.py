@@ -28,7 +28,7 @@ from codeplan.plain_data import MAX_SAME_HASH, collide
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted.texts import with_article, with_count
-from codeplan.untrusted.values import NotKnown, NotKnownType, SavedMember, SavedObject, SavedTuple
+from codeplan.untrusted.values import NotKnown, NotKnownType, SavedMember, SavedObject, SavedTuple, value_text
 
 SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308
@@ -218,7 +218,9 @@ def _member_text(class_name: str, part: str | int) -> str:
     """A member in Python's notation."""
     if isinstance(part, int):
         return f"{class_name}({part})"
-    return f"{class_name}.{part}" if part.isidentifier() else f"{class_name}[{part!r}]"
+    if part.isidentifier():
+        return f"{class_name}.{part}"
+    return f"{class_name}[{value_text(part, 12 * len(part) + 2)}]"
 
 
 _SAVED_OBJECTS: Final = SavedObjects()

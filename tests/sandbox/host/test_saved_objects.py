@@ -263,8 +263,12 @@ def test_code_outside_the_steps_sets_its_names_anew_as_without_objects():
 
 
 def test_a_reader_without_the_classes_sees_objects_by_their_fields():
-    variables = decode(saved(plan_text("x = [Item('a'), Color.RED, Point(1)]", "assert True")))
-    assert value_text(variables["x"], 200) == "[Item(name='a', tags=[], parent=None), Color.RED, Point(x=1, y=0)]"
+    variables = decode(
+        saved(plan_text("x = [Item('a'), Color.RED, Point(1), list(Odd)[0], Right.READ | Right.WRITE]", "assert True"))
+    )
+    assert value_text(variables["x"], 200) == (
+        "[Item(name='a', tags=[], parent=None), Color.RED, Point(x=1, y=0), Odd['\\udc80'], Right.READ | Right.WRITE]"
+    )
 
 
 def test_an_agent_and_a_caller_get_dates_exact_numbers_and_paths_as_texts():
