@@ -645,7 +645,7 @@ class _TableBuilder:
         self._keys = KeyChecker(self.nodes)
         self._pending: list[tuple[int, Any]] = []
         self._hashed: list[Collection[Any]] = []
-        self._forms: list[ObjectForm] = []
+        self._held: list[Any] = []  # what _seen knows by id, as a plan's hash may let go of it
 
     def add(self, name: str, value: object) -> int:
         """Add a value and return its node's number. Raises UnsavableValue."""
@@ -689,11 +689,11 @@ class _TableBuilder:
         if kind in _SCALAR_NODES:
             node = _SCALAR_NODES[kind](value)
             if type(node) is list:  # a NaN is found in a dict only if it is the same object
-                self._seen[id(value)] = len(self.nodes)
+                self._note_seen(value)
             return self._append(node)
         if kind in (str, bytes) and len(value) > self._free_bytes:
             self._reserve(len(value))  # checked before a copy is made
-        self._seen[id(value)] = len(self.nodes)
+        self._note_seen(value)
         if kind is str:
             return self._append(_text_node(value))
         if kind is bytes:
@@ -708,12 +708,17 @@ class _TableBuilder:
         self._pending.append((len(self.nodes), value))
         return self._append([_tag(value)])
 
+    def _note_seen(self, value: Any) -> None:
+        """The next node is this value's."""
+        self._seen[id(value)] = len(self.nodes)
+        self._held.append(value)
+
     def _place_object(self, value: Any) -> int:
         form = self._describe(value)
         if form is None:
             kind = "a class" if issubclass(type(value), type) else with_article(type(value).__name__)
             raise UnsavableValue(f"{kind} cannot be saved")
-        self._forms.append(form)  # as long as its parts are known by their ids
+        self._held.append(form)
         self._reserve(_BYTES_PER_PART * len(form.parts))
         self._pending.append((len(self.nodes), form))
         return self._append([form.tag])
