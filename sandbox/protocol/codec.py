@@ -246,18 +246,17 @@ def _parts_first(nodes: list[Any], tops: Iterable[int]) -> Iterator[int]:
     path, seen = [(-1, iter(tops))], set[int]()
     while path:
         at, parts = path[-1]
-        part = next((part for part in parts if part not in seen and type(nodes[part]) is list), None)
-        if part is not None:
-            seen.add(part)
-            path.append((part, iter(_parts_of(nodes[part]))))
+        for part in parts:
+            if type(part) is int and part not in seen and type(nodes[part]) is list:
+                seen.add(part)
+                if len(nodes[part]) > 1:
+                    path.append((part, iter(nodes[part][1:])))
+                    break
+                yield part
         else:
             path.pop()
             if path:
                 yield at
-
-
-def _parts_of(node: list[Any]) -> list[int]:
-    return [part for part in node[1:] if type(part) is int]
 
 
 def decode(checkpoint: Checkpoint, maker: ObjectMaker = _SAVED_OBJECTS) -> dict[str, object]:
@@ -290,6 +289,8 @@ class _TableDecoder:
             raise ValueError(f"its nodes are not a list of at most {MAX_NODES:,}")
         self._nodes = nodes
         self._objects: list[int] = []
+        self._parts: dict[int, list[int]] = {}  # of the nodes that hold others
+        self._unmade = set[int]()  # nodes of values that are created full
         self._values: list[Any] = [self._scalar_or_empty(at, node) for at, node in enumerate(nodes)]
 
     def decode_all(self) -> list[Any]:
@@ -298,12 +299,12 @@ class _TableDecoder:
         keys.check()
         for at in self._objects:
             self._values[at] = self._maker.empty(_split_tag(self._nodes[at])[1], [*self._fields(at)])
-        order = [*_parts_first(self._nodes, range(len(self._nodes)))]
+        order = [at for at in _parts_first(self._nodes, range(len(self._nodes))) if at in self._parts]
         hashing = {at for at in order if _key_nodes(self._nodes[at])}
         waiting = hashing | self._complete_whole([at for at in order if at not in hashing])
         waiting = self._complete_whole([at for at in order if at in waiting])
-        for at in (*keys.bottom_up(), *order):  # in cycles
-            if at in waiting and (self._values[at] is _UNMADE or not _is_immutable(self._nodes[at])):
+        for at in (*keys.bottom_up(), *order) if waiting else ():  # in cycles
+            if at in waiting and (at in self._unmade or not _is_immutable(self._nodes[at])):
                 self._complete(at)
         for at in hashing if self._objects else ():
             self._hash_keys(at, partial(self._verify_found, at))
@@ -313,21 +314,22 @@ class _TableDecoder:
         """Complete the nodes whose parts are there; the others are returned."""
         waiting = set[int]()
         for at in order:
-            if any(self._values[part] is _UNMADE for part in _parts_of(self._nodes[at])):
-                waiting.add(at)
-            else:
+            if self._unmade.isdisjoint(self._parts[at]):
                 self._complete(at)
+            else:
+                waiting.add(at)
         return waiting
 
     def _complete(self, at: int) -> None:
-        node, value = self._nodes[at], self._values[at]
-        held = [self._values[part] for part in _parts_of(node)]
-        if value is _UNMADE:
-            self._values[at] = self._immutable(at, node[0], held)
-        elif _split_tag(node)[0] == "object":
-            self._maker.fill(value, self._fields(at))
+        tag, value = self._nodes[at][0], self._values[at]
+        held = [self._values[part] for part in self._parts[at]]
+        if at in self._unmade:
+            self._values[at] = self._immutable(at, tag, held)
+            self._unmade.remove(at)
         elif type(value) in _FILLED_TYPES:
             self._hash_keys(at, partial(_fill, at, value, held))
+        else:
+            self._maker.fill(value, self._fields(at))
 
     def _scalar_or_empty(self, at: int, node: Any) -> Any:
         if node is None or type(node) in (bool, str):
@@ -343,19 +345,25 @@ class _TableDecoder:
             _verify_index(part, len(self._nodes))
         kind, detail = _split_tag(node)
         if kind in OBJECT_KINDS:
-            return self._object(at, kind, _verify_name(detail))
-        return _empty_container(at, tag, len(parts))
-
-    def _object(self, at: int, kind: str, class_name: str) -> Any:
-        """A member; other objects are created later."""
+            _verify_name(detail)
         if kind == "member":
-            parts = [self._scalar_or_empty(p, self._nodes[p]) for p in self._nodes[at][1:] if _is_text(self._nodes[p])]
-            if not parts or len(parts) != len(self._nodes[at]) - 1:
-                raise ValueError(f"node {at} names no member")
-            return self._maker.member(class_name, parts)
+            return self._member(at, detail, parts)
+        if parts:
+            self._parts[at] = parts
         if kind == "object":
             self._objects.append(at)
-        return _UNMADE
+        elif _is_immutable(node):
+            self._parts[at] = parts
+            self._unmade.add(at)
+        else:
+            return _empty_container(at, tag, len(parts))
+        return None  # it is created later
+
+    def _member(self, at: int, class_name: str, parts: list[int]) -> Any:
+        names = [self._scalar_or_empty(part, self._nodes[part]) for part in parts if _is_text(self._nodes[part])]
+        if not names or len(names) != len(parts):
+            raise ValueError(f"node {at} names no member")
+        return self._maker.member(class_name, names)
 
     def _immutable(self, at: int, tag: str, held: list[Any]) -> Any:
         if tag == "tuple":
@@ -396,16 +404,11 @@ def _fill(at: int, container: Any, held: list[Any]) -> None:
         raise ValueError(f"node {at} holds a key twice, or more than it can")
 
 
-_UNMADE: Final = object()
-"""Stands for a value that is created full, until it is there."""
-
 _FILLED_TYPES: Final = frozenset({list, dict, set, deque, Counter, OrderedDict, defaultdict})
 
 
 def _empty_container(at: int, tag: str, parts: int) -> Any:
-    """An empty container for the tag; a tuple or a frozen set is created later."""
-    if tag in IMMUTABLE_TAGS:
-        return _UNMADE
+    """An empty container for the tag."""
     made: Any = None
     kind, _, detail = tag.partition(":")
     if tag in CONTAINER_TYPES:
