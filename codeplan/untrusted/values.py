@@ -47,14 +47,28 @@ class SavedObject(dict[str, Any]):
 
 
 class SavedTuple(tuple[Any, ...]):
-    """A named tuple of a plan's own class, as a checkpoint holds it."""
+    """A named tuple of a plan's own class, as a checkpoint holds it. As a key it equals itself alone."""
 
     class_name: str
     names: tuple[str, ...]
 
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
 
 class SavedMember(str):
-    """A member of a plan's own Enum, as ``Color.RED``."""
+    """A member of a plan's own Enum, as ``Color.RED``. No text is equal to it."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is SavedMember and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 class NotKnownType:

@@ -18,6 +18,7 @@ import math
 import pathlib
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -27,7 +28,7 @@ from codeplan.plain_data import MAX_SAME_HASH, collide
 from codeplan.sandbox.protocol.limits import MAX_NAME_CHARS
 from codeplan.types import Checkpoint
 from codeplan.untrusted.texts import with_article, with_count
-from codeplan.untrusted.values import NotKnown, NotKnownType, SavedMember, SavedObject, SavedTuple
+from codeplan.untrusted.values import NotKnown, NotKnownType, SavedMember, SavedObject, SavedTuple, value_text
 
 SAFE_INT: Final = 2**53  # larger ints are texts in the table, because not every JSON reader keeps them
 _MAX_FLOAT: Final = 1.7976931348623157e308
@@ -76,8 +77,9 @@ hashes it again.
 """
 
 OBJECT_KINDS: Final = frozenset({"object", "member", "named"})
-"""Tags of what a plan's own class makes: ``object:CLASS`` with names and values of fields in turn, ``member:CLASS``
-with the member's name or, for a combination of flags, its number, and ``named:CLASS``, a named tuple, as an object.
+"""Tags of what a plan's own class makes: ``object:CLASS`` with names and values of fields in turn, ``named:CLASS``,
+a named tuple, likewise, and ``member:CLASS`` with the member's name. A combination of flags has the names of its flags,
+or 0 if it has none, then the number of its other bits, if there are any; a number alone is the whole combination.
 """
 
 _DICT_TAGS: Final = frozenset({"dict", "counter", "ordered", "default"})
@@ -175,35 +177,50 @@ class CheckpointError(SandboxError):
 class ObjectMaker(Protocol):
     """Makes the objects of a plan's own classes when a checkpoint is decoded."""
 
-    def empty(self, class_name: str) -> Any:
-        """An object without its fields."""
+    def empty(self, class_name: str, names: list[str]) -> Any:
+        """An object without its fields, whose names are ``names``."""
 
     def fill(self, made: Any, fields: dict[str, Any]) -> None:
         """Give an object its fields."""
 
-    def member(self, class_name: str, name: str | int) -> Any:
-        """A member of an Enum, or the combination of flags with this number."""
+    def member(self, class_name: str, parts: list[str | int]) -> Any:
+        """A member of an Enum by its name, or a combination of flags by its names and a number."""
 
     def named(self, class_name: str, fields: dict[str, Any]) -> Any:
         """A named tuple."""
+
+    def miss_keys(self, class_names: Collection[str], error: BaseException) -> None:
+        """Note that a dict or set lacks keys, which hold objects of these classes. Raises ``error`` if it is damage."""
 
 
 class SavedObjects:
     """Makes objects that stand for those of a plan, for readers that have not the plan's classes."""
 
-    def empty(self, class_name: str) -> SavedObject:
+    def empty(self, class_name: str, names: list[str]) -> SavedObject:
         return SavedObject(class_name)
 
     def fill(self, made: SavedObject, fields: dict[str, Any]) -> None:
         made.update(fields)
 
-    def member(self, class_name: str, name: str | int) -> SavedMember:
-        return SavedMember(f"{class_name}({name})" if isinstance(name, int) else f"{class_name}.{name}")
+    def member(self, class_name: str, parts: list[str | int]) -> SavedMember:
+        return SavedMember(" | ".join(_member_text(class_name, part) for part in parts if part or len(parts) == 1))
 
     def named(self, class_name: str, fields: dict[str, Any]) -> SavedTuple:
         made = SavedTuple(fields.values())
         made.class_name, made.names = class_name, tuple(fields)
         return made
+
+    def miss_keys(self, class_names: Collection[str], error: BaseException) -> None:
+        raise error
+
+
+def _member_text(class_name: str, part: str | int) -> str:
+    """A member in Python's notation."""
+    if isinstance(part, int):
+        return f"{class_name}({part})"
+    if part.isidentifier():
+        return f"{class_name}.{part}"
+    return f"{class_name}[{value_text(part, 12 * len(part) + 2)}]"
 
 
 _SAVED_OBJECTS: Final = SavedObjects()
@@ -213,23 +230,33 @@ def classes_by_variable(checkpoint: Checkpoint) -> dict[str, frozenset[str]]:
     """The names of the plan's classes of which each variable holds objects; variables without any are left out."""
     if not any(type(node) is list and _split_tag(node)[0] in OBJECT_KINDS for node in checkpoint.nodes):
         return {}
-    found = {name: frozenset(_classes_below(checkpoint.nodes, at)) for name, at in checkpoint.names.items()}
+    found = {name: frozenset(_classes_below(checkpoint.nodes, [at])) for name, at in checkpoint.names.items()}
     return {name: classes for name, classes in found.items() if classes}
 
 
-def _classes_below(nodes: list[Any], top: int) -> Iterator[str]:
-    waiting, seen = [top], {top}
-    while waiting:
-        node = nodes[waiting.pop()]
-        if type(node) is not list:
-            continue
-        kind, detail = _split_tag(node)
+def _classes_below(nodes: list[Any], tops: list[int]) -> Iterator[str]:
+    for at in _parts_first(nodes, tops):
+        kind, detail = _split_tag(nodes[at])
         if kind in OBJECT_KINDS:
             yield detail
-        for part in node[1:]:
-            if type(part) is int and part not in seen:
+
+
+def _parts_first(nodes: list[Any], tops: Iterable[int]) -> Iterator[int]:
+    """The nodes with tags that these nodes reach, each after its parts, except in cycles."""
+    path, seen = [(-1, iter(tops))], set[int]()
+    while path:
+        at, parts = path[-1]
+        for part in parts:
+            if type(part) is int and part not in seen and type(nodes[part]) is list:
                 seen.add(part)
-                waiting.append(part)
+                if len(nodes[part]) > 1:
+                    path.append((part, iter(nodes[part][1:])))
+                    break
+                yield part
+        else:
+            path.pop()
+            if path:
+                yield at
 
 
 def decode(checkpoint: Checkpoint, maker: ObjectMaker = _SAVED_OBJECTS) -> dict[str, object]:
@@ -254,10 +281,7 @@ def decode(checkpoint: Checkpoint, maker: ObjectMaker = _SAVED_OBJECTS) -> dict[
 
 
 class _TableDecoder:
-    """Builds the objects of a table: scalars and empty containers, then tuples bottom-up, then the contents.
-
-    Objects get their fields before any container that may hash them.
-    """
+    """Builds the objects of a table: what hashes other values is completed after them, except in cycles."""
 
     def __init__(self, nodes: list[Any], maker: ObjectMaker) -> None:
         self._maker = maker
@@ -265,20 +289,47 @@ class _TableDecoder:
             raise ValueError(f"its nodes are not a list of at most {MAX_NODES:,}")
         self._nodes = nodes
         self._objects: list[int] = []
+        self._parts: dict[int, list[int]] = {}  # of the nodes that hold others
+        self._unmade = set[int]()  # nodes of values that are created full
         self._values: list[Any] = [self._scalar_or_empty(at, node) for at, node in enumerate(nodes)]
 
     def decode_all(self) -> list[Any]:
         """One object per node."""
         keys = KeyChecker(self._nodes)
         keys.check()
-        for at in keys.bottom_up():
-            self._values[at] = self._immutable(at, self._nodes[at][0])
         for at in self._objects:
-            self._maker.fill(self._values[at], self._fields(at))
-        for at, node in enumerate(self._nodes):
-            if type(node) is list and type(self._values[at]) in _FILLED_TYPES:
-                self._fill(at, self._values[at], node[1:])
+            self._values[at] = self._maker.empty(_split_tag(self._nodes[at])[1], [*self._fields(at)])
+        order = [at for at in _parts_first(self._nodes, range(len(self._nodes))) if at in self._parts]
+        hashing = {at for at in order if _key_nodes(self._nodes[at])}
+        waiting = hashing | self._complete_whole([at for at in order if at not in hashing])
+        waiting = self._complete_whole([at for at in order if at in waiting])
+        for at in (*keys.bottom_up(), *order) if waiting else ():  # in cycles
+            if at in waiting and (at in self._unmade or not _is_immutable(self._nodes[at])):
+                self._complete(at)
+        for at in hashing if self._objects else ():
+            self._hash_keys(at, partial(self._verify_found, at))
         return self._values
+
+    def _complete_whole(self, order: list[int]) -> set[int]:
+        """Complete the nodes whose parts are there; the others are returned."""
+        waiting = set[int]()
+        for at in order:
+            if self._unmade.isdisjoint(self._parts[at]):
+                self._complete(at)
+            else:
+                waiting.add(at)
+        return waiting
+
+    def _complete(self, at: int) -> None:
+        tag, value = self._nodes[at][0], self._values[at]
+        held = [self._values[part] for part in self._parts[at]]
+        if at in self._unmade:
+            self._values[at] = self._immutable(at, tag, held)
+            self._unmade.remove(at)
+        elif type(value) in _FILLED_TYPES:
+            self._hash_keys(at, partial(_fill, at, value, held))
+        else:
+            self._maker.fill(value, self._fields(at))
 
     def _scalar_or_empty(self, at: int, node: Any) -> Any:
         if node is None or type(node) in (bool, str):
@@ -294,28 +345,43 @@ class _TableDecoder:
             _verify_index(part, len(self._nodes))
         kind, detail = _split_tag(node)
         if kind in OBJECT_KINDS:
-            return self._object(at, kind, _verify_name(detail))
-        return _empty_container(at, tag, len(parts))
-
-    def _object(self, at: int, kind: str, class_name: str) -> Any:
-        """An object without its fields, or a member; None for a named tuple, which is created later."""
+            _verify_name(detail)
         if kind == "member":
-            (part,) = self._nodes[at][1:]
-            name = self._nodes[part]
-            if type(name) not in (str, int):
-                raise ValueError(f"node {at} names no member")
-            return self._maker.member(class_name, name)
-        if kind == "named":
-            return None
-        self._objects.append(at)
-        return self._maker.empty(class_name)
+            return self._member(at, detail, parts)
+        if parts:
+            self._parts[at] = parts
+        if kind == "object":
+            self._objects.append(at)
+        elif _is_immutable(node):
+            self._parts[at] = parts
+            self._unmade.add(at)
+        else:
+            return _empty_container(at, tag, len(parts))
+        return None  # it is created later
 
-    def _immutable(self, at: int, tag: str) -> Any:
+    def _member(self, at: int, class_name: str, parts: list[int]) -> Any:
+        names = [self._scalar_or_empty(part, self._nodes[part]) for part in parts if _is_text(self._nodes[part])]
+        if not names or len(names) != len(parts):
+            raise ValueError(f"node {at} names no member")
+        return self._maker.member(class_name, names)
+
+    def _immutable(self, at: int, tag: str, held: list[Any]) -> Any:
         if tag == "tuple":
-            return tuple(self._values[p] for p in self._nodes[at][1:])
+            return tuple(held)
         if tag == "frozenset":
-            return _frozenset(at, [self._values[p] for p in self._nodes[at][1:]])
+            return self._hash_keys(at, partial(_frozenset, at, held)) or frozenset()
         return self._maker.named(tag.partition(":")[2], self._fields(at))
+
+    def _hash_keys(self, at: int, act: Callable[[], Any]) -> Any:
+        """Do what hashes the keys of a node, by code of the plan if they hold its objects; None if that fails."""
+        try:
+            return act()
+        except BaseException as error:
+            self._maker.miss_keys({*_classes_below(self._nodes, _key_nodes(self._nodes[at]))}, error)
+
+    def _verify_found(self, at: int) -> None:
+        if not all(self._values[key] in self._values[at] for key in _key_nodes(self._nodes[at])):
+            raise ValueError(f"node {at} has a key whose hash has changed")
 
     def _fields(self, at: int) -> dict[str, Any]:
         parts = [self._values[p] for p in self._nodes[at][1:]]
@@ -323,28 +389,26 @@ class _TableDecoder:
             raise ValueError(f"node {at} has a field without a name or a value")
         return dict(zip(parts[::2], parts[1::2], strict=True))
 
-    def _fill(self, at: int, container: Any, parts: list[int]) -> None:
-        held = [self._values[p] for p in parts]
-        if isinstance(container, dict | set):
-            check_collisions(held[::2] if isinstance(container, dict) else held)
-        if isinstance(container, list | deque):
-            container.extend(held)
-        elif isinstance(container, set):
-            container.update(held)
-        else:
-            for key, value in zip(held[::2], held[1::2], strict=True):
-                container[key] = value
-        if len(container) != (len(held) // 2 if isinstance(container, dict) else len(held)):
-            raise ValueError(f"node {at} holds a key twice, or more than it can")
+
+def _fill(at: int, container: Any, held: list[Any]) -> None:
+    if isinstance(container, dict | set):
+        check_collisions(held[::2] if isinstance(container, dict) else held)
+    if isinstance(container, list | deque):
+        container.extend(held)
+    elif isinstance(container, set):
+        container.update(held)
+    else:
+        for key, value in zip(held[::2], held[1::2], strict=True):
+            container[key] = value
+    if len(container) != (len(held) // 2 if isinstance(container, dict) else len(held)):
+        raise ValueError(f"node {at} holds a key twice, or more than it can")
 
 
 _FILLED_TYPES: Final = frozenset({list, dict, set, deque, Counter, OrderedDict, defaultdict})
 
 
 def _empty_container(at: int, tag: str, parts: int) -> Any:
-    """An empty container for the tag; None for a tuple or a frozen set, which is created later."""
-    if tag in IMMUTABLE_TAGS:
-        return None
+    """An empty container for the tag."""
     made: Any = None
     kind, _, detail = tag.partition(":")
     if tag in CONTAINER_TYPES:
@@ -366,6 +430,11 @@ def _frozenset(at: int, parts: list[Any]) -> frozenset[Any]:
     if len(made) != len(parts):
         raise ValueError(f"node {at} holds a value twice")
     return made
+
+
+def _is_text(node: Any) -> bool:
+    """Whether a node is a text or a whole number."""
+    return type(node) in (str, int) or (type(node) is list and node[:1] in (["text"], ["int"]))
 
 
 def _verify_number(at: int, value: float) -> float:
@@ -413,9 +482,15 @@ class _ValueText(NamedTuple):
 
 
 def _zoned_text(value: datetime.datetime | datetime.time) -> str:
-    if value.tzinfo is not None and type(value.tzinfo) is not datetime.timezone:
+    zone = value.tzinfo
+    if zone is not None and (type(zone) is not datetime.timezone or _is_named(zone)):
         raise UnsavableValue(f"{with_article(type(value).__name__)} in a named time zone cannot be saved")
     return value.isoformat()
+
+
+def _is_named(zone: datetime.timezone) -> bool:
+    name = zone.tzname(None)
+    return type(name) is not str or name != datetime.timezone(zone.utcoffset(None)).tzname(None)
 
 
 def _fraction_text(value: fractions.Fraction) -> str:
@@ -433,13 +508,32 @@ _VALUE_TEXTS: Final[dict[type, _ValueText]] = {
     datetime.datetime: _ValueText("datetime", _zoned_text, datetime.datetime.fromisoformat),
     datetime.time: _ValueText("time", _zoned_text, datetime.time.fromisoformat),
     datetime.timedelta: _ValueText("timedelta", _duration_text, lambda t: datetime.timedelta(*map(int, t.split()))),
-    decimal.Decimal: _ValueText("decimal", str, decimal.Decimal),
+    decimal.Decimal: _ValueText("decimal", decimal.Context(capitals=1).to_sci_string, decimal.Decimal),
     pathlib.PurePosixPath: _ValueText("path", str, pathlib.PurePosixPath),
     pathlib.PureWindowsPath: _ValueText("windows_path", str, pathlib.PureWindowsPath),
     fractions.Fraction: _ValueText("fraction", _fraction_text, fractions.Fraction),
     NotKnownType: _ValueText("constant", lambda value: "NotKnown", lambda name: NotKnown),
 }
 """Dates, exact numbers and NotKnown: no part of them is another value."""
+
+
+def _value_node(value: Any) -> Node:
+    """Raises UnsavableValue if the text does not read as the same value again."""
+    form = _VALUE_TEXTS[type(value)]
+    try:
+        text = form.write(value)
+        text.encode()
+        is_same = _looks(form.read(text)) == _looks(value)
+    except (ValueError, ArithmeticError):
+        is_same = False
+    if not is_same:
+        raise UnsavableValue(f"{with_article(type(value).__name__)} that cannot be written as text without loss")
+    return [form.tag, text]
+
+
+def _looks(value: Any) -> tuple[Any, ...]:
+    """What tells values of a type apart that are equal to each other."""
+    return repr(value), getattr(value, "parts", None), getattr(value, "anchor", None)
 
 
 def _reader(form: _ValueText) -> Callable[[str], Any]:
@@ -499,13 +593,10 @@ _TAGS: Final[dict[Any, str]] = {
 
 
 class ObjectForm(NamedTuple):
-    """What is saved of an object of a plan's class: its tag, and the values of its fields by name.
-
-    A member of an Enum has its name or number under "".
-    """
+    """What is saved of an object of a plan's class: its tag, and its parts, as OBJECT_KINDS says."""
 
     tag: str
-    fields: dict[str, Any]
+    parts: list[Any]
 
 
 Describe: TypeAlias = Callable[[Any], ObjectForm | None]
@@ -556,7 +647,8 @@ class _TableBuilder:
         self._seen: dict[int, int] = {}
         self._keys = KeyChecker(self.nodes)
         self._pending: list[tuple[int, Any]] = []
-        self._forms: list[ObjectForm] = []
+        self._hashed: list[Collection[Any]] = []
+        self._held: list[Any] = []  # what _seen knows by id, as a plan's hash may let go of it
 
     def add(self, name: str, value: object) -> int:
         """Add a value and return its node's number. Raises UnsavableValue."""
@@ -566,21 +658,27 @@ class _TableBuilder:
             root = self._place(value)
             while self._pending:
                 self._fill(*self._pending.pop())
+            while self._hashed:
+                check_collisions(self._hashed.pop())
             self._keys.check(mark)
         except UnsavableValue:
             self._roll_back(mark, room, seen)
             raise
         except MemoryError:
             raise
-        except Exception as error:  # a plan's own hash or comparison
+        except BaseException as error:  # a plan's own hash
+            raised = f"raised {type(error).__name__}" if issubclass(type(error), Exception) else "ends the plan"
+            if self._describe is _describe_nothing and raised == "ends the plan":
+                raise  # it is the host's
             self._roll_back(mark, room, seen)
-            raise UnsavableValue(f"its hash or comparison raised {type(error).__name__}") from None
+            raise UnsavableValue(f"its hash or comparison {raised}") from None
         return root
 
     def _roll_back(self, mark: int, room: int, seen: int) -> None:
         del self.nodes[mark:]
         self._free_bytes = room
         self._pending.clear()
+        self._hashed.clear()
         self._keys.forget(mark)
         while len(self._seen) > seen:
             self._seen.popitem()
@@ -588,20 +686,23 @@ class _TableBuilder:
     def _place(self, value: Any) -> int:
         """Return the number of a value's node. Containers are filled later, so depth and cycles cost no recursion."""
         kind = type(value)
-        if kind in _SCALAR_NODES:
-            return self._append(_SCALAR_NODES[kind](value))
         known = self._seen.get(id(value))
         if known is not None:
             return known
+        if kind in _SCALAR_NODES:
+            node = _SCALAR_NODES[kind](value)
+            if type(node) is list:  # a NaN is found in a dict only if it is the same object
+                self._note_seen(value)
+            return self._append(node)
         if kind in (str, bytes) and len(value) > self._free_bytes:
             self._reserve(len(value))  # checked before a copy is made
-        self._seen[id(value)] = len(self.nodes)
+        self._note_seen(value)
         if kind is str:
             return self._append(_text_node(value))
         if kind is bytes:
             return self._append(["bytes", value.hex()])
         if kind in _VALUE_TEXTS:
-            return self._append([_VALUE_TEXTS[kind].tag, _VALUE_TEXTS[kind].write(value)])
+            return self._append(_value_node(value))
         if kind not in _TAGS:
             return self._place_object(value)
         if len(self.nodes) + len(value) > MAX_NODES:
@@ -610,13 +711,18 @@ class _TableBuilder:
         self._pending.append((len(self.nodes), value))
         return self._append([_tag(value)])
 
+    def _note_seen(self, value: Any) -> None:
+        """The next node is this value's."""
+        self._seen[id(value)] = len(self.nodes)
+        self._held.append(value)
+
     def _place_object(self, value: Any) -> int:
         form = self._describe(value)
         if form is None:
             kind = "a class" if issubclass(type(value), type) else with_article(type(value).__name__)
             raise UnsavableValue(f"{kind} cannot be saved")
-        self._forms.append(form)  # as long as its parts are known by their ids
-        self._reserve(2 * _BYTES_PER_PART * len(form.fields))
+        self._held.append(form)
+        self._reserve(_BYTES_PER_PART * len(form.parts))
         self._pending.append((len(self.nodes), form))
         return self._append([form.tag])
 
@@ -628,9 +734,9 @@ class _TableBuilder:
         return len(self.nodes) - 1
 
     def _fill(self, at: int, container: Any) -> None:
-        if isinstance(container, dict | set | frozenset):
-            check_collisions(container)
         self.nodes[at].extend(map(self._place, _parts(container)))
+        if isinstance(container, dict | set | frozenset):
+            self._hashed.append(container)
 
     def _reserve(self, size: int) -> None:
         self._free_bytes -= size
@@ -688,8 +794,7 @@ def _factory_name(factory: object) -> str:
 
 def _parts(container: Any) -> Iterable[object]:
     if type(container) is ObjectForm:
-        items = container.fields.items()
-        return (part for name, value in items for part in ((name, value) if name else (value,)))
+        return container.parts
     if isinstance(container, dict):
         return (part for item in container.items() for part in item)  # an OrderedDict keeps its own order
     parts: Iterable[object] = container

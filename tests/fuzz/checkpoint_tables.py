@@ -36,6 +36,9 @@ _TAGS = [
     "float",
     "bytes",
     "text",
+    "object:A",
+    "member:A",
+    "named:A",
     "unknown",
 ]
 _NAMES = ["a", "b", "c", "_x", "agent", "no name", "", "é"]

@@ -20,6 +20,8 @@ class Color(Enum):
 class Right(Flag):
     READ = auto()
     WRITE = auto()
+    LARGE = 1 << 60
+Odd = Enum('Odd', ['\\udc80', 'b'])
 class Point(NamedTuple):
     x: int
     y: int = 0
@@ -34,6 +36,13 @@ class Item:
 @dataclass(slots=True)
 class Slotted:
     a: int
+class Titled:
+    def __init__(self, words):
+        self.words = words
+    def __hash__(self):
+        return hash(tuple(self.words))
+    def __eq__(self, other):
+        return self.words == other.words
 class Store:
     def __init__(self):
         self.items = {}
@@ -103,6 +112,15 @@ KEPT = {
         "[x[Key(1)], x[(Point(1), Color.BLUE)], Key(2) in y]",
         ["one", "two", True],
     ),
+    "keys in a frozen set": ("x = frozenset({Key(1)})", "Key(1) in x", True),
+    "keys whose hash is made of a list": (
+        "x = {Titled(['a']): 1, Titled(['b']): 2}",
+        "[x[Titled(['a'])], x[Titled(['b'])]]",
+        [1, 2],
+    ),
+    "a member and the text that shows it as keys": ("x = {Color.RED: 1, 'Color.RED': 2}", "x[Color.RED]", 1),
+    "flags beyond what JSON keeps exactly": ("x = Right.LARGE | Right.READ", "x == Right.LARGE | Right.READ", True),
+    "a member whose name no text in UTF-8 holds": ("x = Odd['\\udc80']", "x is Odd['\\udc80']", True),
 }
 
 
@@ -152,6 +170,12 @@ CHANGED = {
     "a class over Python's data": ("Store()", "class Store(dict):\n    pass\n"),
     "an abstract class": ("Store()", "class Store(ABC):\n    @abstractmethod\n    def f(self): ...\n"),
     "other slots": ("Store()", "class Store:\n    __slots__ = ('other',)\n"),
+    "a dataclass with another field": ("Item('a')", "@dataclass\nclass Item:\n    title: str\n"),
+    "a property in place of a field": (
+        "Item('a')",
+        "class Item:\n    @property\n    def name(self):\n        return 'b'\n",
+    ),
+    "flags that are not combined": ("Right.READ | Right.WRITE", "class Right(Enum):\n    READ = 1\n    BOTH = 3\n"),
     "an Enum without the member": ("Color.RED", "class Color(Enum):\n    BLUE = 2\n"),
     "a class in place of an Enum": ("Color.RED", "class Color:\n    pass\n"),
     "other fields": ("Point(1)", "class Point(NamedTuple):\n    other: int\n"),
@@ -161,7 +185,10 @@ CHANGED = {
 @pytest.mark.parametrize(("value", "changed"), CHANGED.values(), ids=CHANGED)
 def test_an_object_that_its_changed_class_cannot_hold_is_not_there_and_its_name_says_why(value, changed):
     checkpoint = saved(plan_text(f"x = {value}\nn = 5", "assert True"))
-    imports = "from abc import ABC, abstractmethod\nfrom enum import Enum\nfrom typing import NamedTuple\n"
+    imports = (
+        "from abc import ABC, abstractmethod\nfrom dataclasses import dataclass\nfrom enum import Enum\n"
+        "from typing import NamedTuple\n"
+    )
     plan = check(plan_text("x = None\nn = 5", "assert n == 5\nprint(x)", imports + changed))
     outcome = Sandbox().run(plan, Clerk(), str, start_from=2, checkpoint=checkpoint)
     assert isinstance(outcome, Failed)
@@ -169,6 +196,62 @@ def test_an_object_that_its_changed_class_cannot_hold_is_not_there_and_its_name_
     assert outcome.message == (
         f"x was not saved (an object of {name}, a class that has changed since); compute it again in this step"
     )
+
+
+KEYS_LOST = {
+    "not hashed any more": "@dataclass\nclass Key:\n    number: int\n",
+    "equal to each other": "@dataclass(frozen=True)\nclass Key:\n    number: int\n    def __eq__(self, other):\n"
+    "        return True\n    def __hash__(self):\n        return 1\n",
+    "hashed by code that ends the plan": "@dataclass\nclass Key:\n    number: int\n    def __hash__(self):\n"
+    "        raise SystemExit(3)\n",
+}
+
+
+@pytest.mark.parametrize("changed", KEYS_LOST.values(), ids=KEYS_LOST)
+def test_keys_that_their_changed_class_cannot_hold_cost_their_variable_alone(changed):
+    checkpoint = saved(plan_text("x = {Key(1): 1, Key(2): 2}\nn = 5", "assert True"))
+    plan = check(
+        plan_text("x = None\nn = 5", "assert n == 5\nprint(x)", f"from dataclasses import dataclass\n{changed}")
+    )
+    outcome = Sandbox().run(plan, Clerk(), str, start_from=2, checkpoint=checkpoint)
+    assert isinstance(outcome, Failed)
+    assert outcome.message == (
+        "x was not saved (keys of Key, whose hash or comparison has changed since); compute it again in this step"
+    )
+
+
+def test_a_combination_of_flags_has_the_same_flags_though_their_numbers_have_changed():
+    checkpoint = saved(plan_text("x = Right.READ | Right.WRITE", "assert True"))
+    changed = CLASSES.replace("READ = auto()", "READ = 8").replace("WRITE = auto()", "WRITE = 4")
+    plan = check(plan_text("x = 0", "return x == Right.READ | Right.WRITE", changed))
+    outcome = Sandbox().run(plan, Clerk(), str, start_from=2, checkpoint=checkpoint)
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value is True
+
+
+def test_a_combination_of_flags_by_its_number_is_still_read():
+    checkpoint = Checkpoint({"x": 0}, [["member:Right", 1], 3])
+    plan = check(plan_text("x = 0", "return x == Right.READ | Right.WRITE"))
+    outcome = Sandbox().run(plan, Clerk(), str, start_from=2, checkpoint=checkpoint)
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value is True
+
+
+ENDINGS = ["assert False, 'hash'", "raise SystemExit(3)", "raise KeyboardInterrupt()", "'x' * (1 << 40)"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_key_whose_hash_ends_the_plan_costs_its_variable_alone(ending):
+    kind = f"class Bad:\n    broken = False\n    def __hash__(self):\n        if Bad.broken:\n            {ending}\n        return id(self)\n"
+    checkpoint = saved(plan_text("x = {Bad(): i for i in range(40)}\nn = 5\nBad.broken = True", "assert True", kind))
+    assert checkpoint.dropped["x"] == "its hash or comparison ends the plan"
+    assert decode(checkpoint) == {"n": 5}
+
+
+def test_a_reader_of_texts_is_not_saved_since_its_class_holds_what_it_has_read():
+    kind = "from html.parser import HTMLParser\nclass Reader(HTMLParser):\n    pass\n"
+    checkpoint = saved(plan_text("x = Reader()\nx.feed('<a ')", "assert True", kind))
+    assert checkpoint.dropped["x"] == "an object of Reader, a class over HTMLParser"
 
 
 def test_code_outside_the_steps_sets_its_names_anew_as_without_objects():
@@ -180,8 +263,12 @@ def test_code_outside_the_steps_sets_its_names_anew_as_without_objects():
 
 
 def test_a_reader_without_the_classes_sees_objects_by_their_fields():
-    variables = decode(saved(plan_text("x = [Item('a'), Color.RED, Point(1)]", "assert True")))
-    assert value_text(variables["x"], 200) == "[Item(name='a', tags=[], parent=None), Color.RED, Point(x=1, y=0)]"
+    variables = decode(
+        saved(plan_text("x = [Item('a'), Color.RED, Point(1), list(Odd)[0], Right.READ | Right.WRITE]", "assert True"))
+    )
+    assert value_text(variables["x"], 200) == (
+        "[Item(name='a', tags=[], parent=None), Color.RED, Point(x=1, y=0), Odd['\\udc80'], Right.READ | Right.WRITE]"
+    )
 
 
 def test_an_agent_and_a_caller_get_dates_exact_numbers_and_paths_as_texts():
@@ -204,6 +291,47 @@ def test_an_agent_and_a_caller_get_plain_data():
     assert isinstance(outcome, Finished), outcome
     assert clerk.given == [[{"name": "a", "tags": [], "parent": None}, "r", (1, 0)]]
     assert outcome.value == {"name": "b", "tags": [], "parent": None}
+
+
+NOT_RETURNED = {
+    "a dict whose keys would be dicts": ("{Key(1): 'one'}", "a Key cannot be saved"),
+    "a dict whose keys would be lists": ("{Listed.A: 1}", "a Listed cannot be saved"),
+    "a dict whose keys would be equal": ("{Listed.B: 1, Color.BLUE: 2}", "a Listed cannot be saved"),
+    "keys whose hash raises": ("spoiled()", "a Bad cannot be saved"),
+    "a dataclass over a dict": ("Record(1)", "a Record cannot be saved"),
+    "a dataclass that contains itself": ("own_parent()", "an Item cannot be saved"),
+}
+MORE_CLASSES = f"""\
+{CLASSES}
+class Listed(Enum):
+    A = [1]
+    B = 'b'
+class Bad:
+    broken = False
+    def __hash__(self):
+        assert not Bad.broken
+        return id(self)
+@dataclass
+class Record(dict):
+    number: int
+def spoiled():
+    made = {{Bad(): i for i in range(40)}}
+    Bad.broken = True
+    return made
+def own_parent():
+    made = Item('a')
+    made.parent = [made, made]
+    return made
+"""
+
+
+@pytest.mark.parametrize(("value", "reason"), NOT_RETURNED.values(), ids=NOT_RETURNED)
+def test_a_returned_value_that_is_not_data_is_named_and_the_run_ends_as_any_other(value, reason):
+    text = f"{MORE_CLASSES}def solution(agent, start_from=1):\n    return {value}\n"
+    outcome = Sandbox().run(check(text), Clerk(), str)
+    assert isinstance(outcome, Finished), outcome
+    assert outcome.value is None
+    assert outcome.omitted["return"] == reason
 
 
 HOOKS = {

@@ -7,9 +7,10 @@ import math
 import random
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -31,38 +32,89 @@ from codeplan.untrusted.values import NotKnown
 
 ROOM = 1 << 20
 
-SCALARS = st.just(NotKnown) | st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
-HASHABLE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.binary(),
-    lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3),
-    max_leaves=6,
+OFFSETS = st.timedeltas(datetime.timedelta(hours=-23), datetime.timedelta(hours=23))
+ZONES = st.none() | st.builds(datetime.timezone, OFFSETS.filter(bool)) | st.just(datetime.UTC)
+EXACT = (
+    st.dates()
+    | st.datetimes(timezones=ZONES).map(lambda value: value.replace(fold=0))
+    | st.times(timezones=ZONES).map(lambda value: value.replace(fold=0))
+    | st.timedeltas()
+    | st.decimals(allow_nan=False)
+    | st.sampled_from([Decimal("1E+50"), Decimal("-0E-7"), Decimal("1.50"), Decimal("-NaN12"), Decimal("-Infinity")])
+    | st.fractions()
+    | st.complex_numbers()
+    | st.floats()
+    | st.text(st.sampled_from("ab/.")).map(PurePosixPath)
+    | st.sampled_from([PureWindowsPath("c:/x"), PureWindowsPath("A\\b"), NotKnown])
 )
-VALUES = st.recursive(
-    SCALARS | HASHABLE,
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.tuples(inner, inner)
-        | st.dictionaries(HASHABLE, inner, max_size=4)
-        | st.sets(HASHABLE, max_size=4)
-        | st.lists(inner, max_size=3).map(deque)
-        | st.dictionaries(HASHABLE, inner, max_size=3).map(OrderedDict)
-    ),
-    max_leaves=20,
-)
+SCALARS = EXACT | st.none() | st.booleans() | st.integers() | st.text(st.characters(codec=None)) | st.binary()
+HASHABLE = st.recursive(SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3), max_leaves=6)
+
+
+def repeated(value: list[object]) -> list[object]:
+    """A list that the value shares with itself, and that contains itself."""
+    outer: list[object] = [value, {1: value}]
+    outer.append(outer)
+    return outer
+
+
+def nested(scalars: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.recursive(
+        scalars | HASHABLE,
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.tuples(inner, inner)
+            | st.dictionaries(HASHABLE, inner, max_size=4)
+            | st.sets(HASHABLE, max_size=4)
+            | st.builds(deque, st.lists(inner, max_size=3), st.none() | st.integers(0, 5))
+            | st.dictionaries(HASHABLE, inner, max_size=3).map(OrderedDict)
+            | st.dictionaries(HASHABLE, inner, max_size=3).map(Counter)
+            | st.builds(
+                defaultdict, st.sampled_from([None, list, Counter]), st.dictionaries(HASHABLE, inner, max_size=3)
+            )
+            | st.lists(inner, max_size=3).map(repeated)
+        ),
+        max_leaves=20,
+    )
+
+
+VALUES = nested(SCALARS)
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+
+SEGMENTS = st.text(st.sampled_from("ab/\\.:c \udc80é*?"), max_size=6)
+ODD = (
+    st.datetimes(timezones=ZONES).map(lambda value: value.replace(fold=1))
+    | st.times(timezones=ZONES).map(lambda value: value.replace(fold=1))
+    | st.builds(lambda zone: datetime.time(1, tzinfo=zone), st.builds(datetime.timezone, OFFSETS, st.text()))
+    | st.builds(PurePosixPath, SEGMENTS, SEGMENTS)
+    | st.builds(PureWindowsPath, SEGMENTS, SEGMENTS)
+    | st.sampled_from([Decimal("-NaN12"), PureWindowsPath("A\\b"), range(3)])
+)
+
+
+def layout(value: Any, seen: dict[int, int] | None = None) -> object:
+    """What tells a value from every other: its type, text, hash and parts in order, and which parts are one object."""
+    seen, kind = {} if seen is None else seen, type(value)
+    if value is None or kind in (bool, int, str, bytes):
+        return kind, value
+    if id(value) in seen:
+        return "the same", seen[id(value)]
+    if kind is not float or math.isnan(value):
+        seen[id(value)] = len(seen)
+    if kind in (set, frozenset):
+        return kind, sorted((layout(part) for part in value), key=repr)
+    if isinstance(value, list | tuple | deque):
+        return kind, getattr(value, "maxlen", None), [layout(part, seen) for part in value]
+    if isinstance(value, dict):
+        factory = getattr(value, "default_factory", None)
+        return kind, factory, [layout(part, seen) for item in value.items() for part in item]
+    aspects = [getattr(value, name, None) for name in ("parts", "anchor", "fold")]
+    zone = value.tzname() if hasattr(value, "tzname") else None
+    return kind, repr(value), hash(value) if value == value else None, aspects, zone
 
 
 def same(a: object, b: object) -> bool:
-    """Equal, of the same types all the way down, NaN and -0.0 included."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, float) and isinstance(b, float):
-        return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a.items(), b.items(), strict=True))
-    if isinstance(a, list | tuple | deque) and isinstance(b, list | tuple | deque):
-        return len(a) == len(b) and all(map(same, a, b))
-    return a == b
+    return layout(a) == layout(b)
 
 
 def through_json(checkpoint: Checkpoint) -> Checkpoint:
@@ -70,16 +122,21 @@ def through_json(checkpoint: Checkpoint) -> Checkpoint:
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4))
-def test_what_is_encoded_decodes_to_the_same(variables):
+def test_what_is_encoded_decodes_to_the_same_also_from_a_trace(variables):
     checkpoint = encode(variables, ROOM)
     assert checkpoint.dropped == {}
     assert same(decode(checkpoint), variables)
-
-
-@given(st.dictionaries(NAMES, VALUES, max_size=4))
-def test_a_checkpoint_survives_a_trace(variables):
-    checkpoint = encode(variables, ROOM)
     assert same(decode(through_json(checkpoint)), variables)
+
+
+@given(st.dictionaries(NAMES, nested(SCALARS | ODD), max_size=4), st.sampled_from([0, 1]))
+def test_each_variable_comes_back_as_it_was_or_is_named_in_any_context_of_decimals(variables, capitals):
+    with localcontext() as context:
+        context.capitals = capitals
+        checkpoint = encode(variables, ROOM)
+    assert checkpoint.names.keys() | checkpoint.dropped.keys() == variables.keys()
+    kept = {name: value for name, value in variables.items() if name in checkpoint.names}
+    assert same(decode(through_json(checkpoint)), kept)
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.integers(min_value=0, max_value=400))
@@ -102,21 +159,12 @@ def test_a_checkpoint_never_takes_more_bytes_than_it_may(variables, room):
         "\ud800 alone",
         "",
         (),
-        frozenset({(1, (2, "x"))}),
-        Counter("hello"),
-        OrderedDict(b=1, a=2),
-        deque([1, 2], maxlen=2),
         deque([1], maxlen=sys.maxsize),
-        defaultdict(list, {"a": [1]}),
-        defaultdict(None, {"a": 1}),
     ],
     ids=repr,
 )
 def test_each_plain_type_comes_back_exactly(value):
-    back = decode(encode({"x": value}, ROOM))["x"]
-    assert same(back, value)
-    assert getattr(back, "maxlen", None) == getattr(value, "maxlen", None)
-    assert getattr(back, "default_factory", None) is getattr(value, "default_factory", None)
+    assert same(decode(encode({"x": value}, ROOM))["x"], value)
 
 
 def test_an_ordered_dict_keeps_its_order():
@@ -125,10 +173,6 @@ def test_an_ordered_dict_keeps_its_order():
     back = decode(encode({"x": shelves}, ROOM))["x"]
     assert back == shelves
     assert [*back] == ["b", "c", "a"]  # type: ignore[misc]  # an OrderedDict
-
-
-def test_nan_comes_back():
-    assert math.isnan(decode(encode({"x": math.nan}, ROOM))["x"])  # type: ignore[arg-type]  # a float
 
 
 def test_aliases_are_kept_within_and_between_variables():
@@ -166,10 +210,11 @@ class Text(str):
         (Text("x"), "Text"),
         (object(), "object"),
         (range(3), "range"),
+        (Fraction(10**5000, 3), "Fraction"),
         (int, "a class"),
         (defaultdict(lambda: 0), "factory"),
     ],
-    ids=lambda v: type(v).__name__,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_plain_is_dropped_with_the_variable_that_reaches_it_and_named(value, named):
     checkpoint = encode({"bad": {"k": [value]}, "good": 1}, ROOM)
@@ -416,38 +461,11 @@ def test_an_int_from_two_to_the_power_of_53_on_is_a_text(sign):
     assert encode({"n": sign * 2**53}, ROOM).nodes == [["int", hex(sign * 2**53)]]
 
 
-@pytest.mark.parametrize("value", [1j, complex(-0.0, float("inf")), 2.5 - 1e-300j], ids=repr)
-def test_a_complex_number_comes_back_with_both_its_parts(value):
-    back = decode(encode({"z": [value]}, ROOM))["z"][0]
-    assert (back.real.hex(), back.imag.hex()) == (value.real.hex(), value.imag.hex())
-
-
 @pytest.mark.parametrize("kind", [Counter, OrderedDict, deque])
 def test_a_defaultdict_of_containers_goes_on_making_them(kind):
     back = decode(encode({"d": defaultdict(kind, {1: kind()})}, ROOM))["d"]
     assert back == {1: kind()}
     assert type(back["new"]) is kind
-
-
-EXACT = [
-    datetime.date(2024, 2, 29),
-    datetime.datetime(2024, 1, 2, 3, 4, 5, 6),
-    datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone(datetime.timedelta(hours=-3, minutes=-30))),
-    datetime.time(23, 59, 59, 999_999),
-    datetime.timedelta(days=-1, microseconds=5),
-    Decimal("1.50"),
-    Decimal("-Infinity"),
-    Fraction(-1, 3),
-    PurePosixPath("a/b.txt"),
-    PureWindowsPath("c:/x"),
-]
-
-
-@pytest.mark.parametrize("value", EXACT, ids=repr)
-def test_dates_paths_and_exact_numbers_are_saved_also_as_keys(value):
-    decoded = decode(encode({"x": {value: [value]}}, ROOM))["x"]
-    assert decoded == {value: [value]}
-    assert type(next(iter(decoded))) is type(value)
 
 
 def test_a_date_in_a_named_zone_is_dropped_because_its_zone_would_be_lost():
