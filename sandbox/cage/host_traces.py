@@ -108,44 +108,43 @@ _Word: TypeAlias = ctypes.c_void_p
 
 
 def hide_addresses() -> None:
-    """Make the texts of this process's objects, and of its future children's, end before the address.
+    """Make the texts of this process's objects, and of its future children's, end before the address, and show nothing
+    of the memory beside an object.
 
     Types with a ``__repr__`` of their own keep it. Raises: RuntimeError: this Python keeps its types in another way.
     """
-    slot, by_name = _find_text_slot()
+    _replace_texts("__repr__", _TEXTS)
+    _replace_texts("__str__", _MESSAGES)
+    if any(f"{id(each):x}" in repr(each) for each in (object(), iter(()), {}.get, hide_addresses)):
+        raise RuntimeError("this Python shows addresses in texts that cannot be replaced")
+    if "0x" in str(UnicodeDecodeError("utf-8", b"", -1, 0, "")):
+        raise RuntimeError("this Python shows memory in texts that cannot be replaced")
+
+
+def _replace_texts(method: str, texts: dict[type, Callable[[Any], str]]) -> None:
+    """Replace a method of types that are written in C, and of those that inherit it."""
+    slot, by_name = _find_text_slot(method)
     modified = ctypes.pythonapi.PyType_Modified
     modified.argtypes, modified.restype = [ctypes.py_object], None
-    for kind, text in _TEXTS.items():
+    for kind, text in texts.items():
         before = _word(kind, slot).value
         (table,) = gc.get_referents(vars(kind))  # behind the view: attributes of a type in C cannot be set
-        table["__repr__"] = text
+        table[method] = text
         modified(kind)
         for each in _with_subtypes(kind):
             if _word(each, slot).value == before:
                 _word(each, slot).value = by_name
-    if any(f"{id(each):x}" in repr(each) for each in (object(), iter(()), {}.get, hide_addresses)):
-        raise RuntimeError("this Python shows addresses in texts that cannot be replaced")
 
 
-def _find_text_slot() -> tuple[int, int | None]:
-    """Return which word of a type is its C function for ``repr``, and the one that looks ``__repr__`` up by its name.
+def _find_text_slot(method: str) -> tuple[int, int | None]:
+    """Return which word of a type is its C function for ``__repr__`` or ``__str__``, and the one that looks the method
+    up by its name.
 
-    Of two classes that differ in ``__repr__`` alone, it is the word that those with a ``__repr__`` share.
+    Of two classes that differ in this method alone, it is the word that those with the method share.
     """
-
-    class Plain:
-        pass
-
-    class Named:
-        def __repr__(self) -> str:
-            return ""
-
-    class AlsoNamed:
-        def __repr__(self) -> str:
-            return ""
-
+    plain_class, named_class, also_named = (type("Kind", (), names) for names in ({}, {method: str}, {method: repr}))
     for slot in range(_MAX_WORDS):
-        plain, bare, named, also = (_word(kind, slot).value for kind in (Plain, object, Named, AlsoNamed))
+        plain, bare, named, also = (_word(kind, slot).value for kind in (plain_class, object, named_class, also_named))
         if plain == bare != named == also:
             return slot, named
     raise RuntimeError("this Python keeps the texts of its types in an unknown place")
@@ -216,4 +215,38 @@ _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
     weakref.ref: _object_text,
     weakref.WeakKeyDictionary: _object_text,
     weakref.WeakValueDictionary: _object_text,
+}
+
+
+def _codec_text(kind: type, content: type, start_of_text: str, unit: str, shown: Callable[[Any], str]) -> Any:
+    """Return the ``__str__`` of an error about a part of ``content``, which shows what stands there.
+
+    Python's own trusts the object and the place that a plan may have written, and reads any memory.
+    """
+    read = [kind.__dict__[name].__get__ for name in ("object", "start", "end", "encoding", "reason")]
+    item: Any = content.__dict__["__getitem__"]
+    length: Any = content.__dict__["__len__"]
+
+    def text(error: Any) -> str:
+        given, start, end, encoding, reason = (get(error) for get in read)
+        if given is None:  # not initialised
+            return ""
+        if issubclass(type(given), content) and 0 <= start < length(given) and end == start + 1:
+            what = f"{unit} {shown(item(given, start))} in position {start}"
+        else:
+            what = f"{unit}s in position {start}-{end - 1}"
+        return f"{start_of_text.format(encoding)} {what}: {reason!s}"
+
+    return text
+
+
+def _character(character: str) -> str:
+    number = ord(character)
+    return f"'\\x{number:02x}'" if number < 2**8 else f"'\\u{number:04x}'" if number < 2**16 else f"'\\U{number:08x}'"
+
+
+_MESSAGES: Final[dict[type, Callable[[Any], str]]] = {
+    UnicodeDecodeError: _codec_text(UnicodeDecodeError, bytes, "'{}' codec can't decode", "byte", "0x{:02x}".format),
+    UnicodeEncodeError: _codec_text(UnicodeEncodeError, str, "'{}' codec can't encode", "character", _character),
+    UnicodeTranslateError: _codec_text(UnicodeTranslateError, str, "can't translate", "character", _character),
 }

@@ -215,7 +215,8 @@ class PlanExecution:
             return
         waiting, self._waiting = self._waiting, {}
         self._timer.is_armed = True  # keys may have hashes that the plan wrote
-        variables = decode(self._job.checkpoint, objects)
+        with self._calls.closed():
+            variables = decode(self._job.checkpoint, objects)
         self._timer.is_armed = False
         for name, value in variables.items():
             if why := objects.lack(waiting.get(name, ())):

@@ -21,11 +21,11 @@ from itertools import chain, compress, repeat
 from types import AsyncGeneratorType, FunctionType, GeneratorType
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
-from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.classes import build_class, is_class, is_plan_class, writable_class, writable_owner
+from codeplan.sandbox.runtime.elements import Element
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,

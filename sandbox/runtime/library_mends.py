@@ -34,6 +34,7 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.classes import (
     CLASS_MARK,
+    IMMUTABLE_TYPE,
     PlanEnumType,
     is_class,
     is_of_metaclass,
@@ -41,6 +42,7 @@ from codeplan.sandbox.runtime.classes import (
     is_plan_class,
 )
 from codeplan.sandbox.runtime.names import is_writable
+from codeplan.untrusted.texts import with_article
 
 
 @functools.cache
@@ -209,7 +211,7 @@ def _mend_signatures() -> None:
     parse: Callable[..., Any] = inspect._signature_fromstr  # type: ignore[attr-defined]
 
     def parse_checked(cls: Any, obj: Any, *rest: Any, **named: Any) -> Any:
-        if is_plan_class(obj) if is_class(obj) else type(obj) not in _WRITTEN_IN_C:
+        if not (obj.__flags__ & IMMUTABLE_TYPE if is_class(obj) else type(obj) in _WRITTEN_IN_C):
             raise ValueError(f"no signature found for {obj!r}")
         return parse(cls, obj, *rest, **named)
 
@@ -282,6 +284,8 @@ def _recursion_text(value: object) -> str:
 
 def _copy_user_class(self: Any) -> Any:
     """``copy.copy`` of a UserDict or a UserList, by its real class and table: an object may name others as its own."""
+    if not {collections.UserDict, collections.UserList} & {*type(self).__mro__}:
+        raise TypeError(f"this __copy__ is not for {with_article(type(self).__name__)}")
     made = object.__new__(type(self))
     table, own = object.__getattribute__(made, "__dict__"), object.__getattribute__(self, "__dict__")
     table |= own
