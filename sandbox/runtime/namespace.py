@@ -284,10 +284,10 @@ class PlanRuntime:
 
     def note_lost(self, lost: Any) -> None:
         """As ``sys.unraisablehook``: record the limit that ended a generator as it went with its last reference, also
-        where no further call fits.
+        where hardly a further call fits: the first two are of functions in C that call nothing.
         """
         depth = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(depth, self._deepest))
+        sys.setrecursionlimit(self._deepest if depth < self._deepest else depth)
         try:
             if (reached := find_limit(lost.exc_value)) is not None:
                 self._stopper.record(reached)
