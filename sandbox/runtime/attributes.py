@@ -26,7 +26,6 @@ import random
 import re
 import statistics
 import string
-import struct
 import sys
 import textwrap
 import time
@@ -161,7 +160,6 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     statistics.LinearRegression: _NAMED_TUPLE | split_names("intercept slope"),
     statistics.NormalDist: public_names(statistics.NormalDist),
     string.Template: split_names("get_identifiers is_valid safe_substitute substitute template"),
-    struct.Struct: split_names("format iter_unpack pack pack_into size unpack unpack_from"),
     textwrap.TextWrapper: split_names("fill wrap"),
     time.struct_time: public_names(time.struct_time, "n_fields", "n_sequence_fields", "n_unnamed_fields"),
     urllib.parse.DefragResult: _NAMED_TUPLE | split_names("fragment geturl url"),

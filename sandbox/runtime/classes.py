@@ -52,7 +52,7 @@ CLASS_MARK: Final = "__plan_class__"
 """The name, in a class's dict, that marks a class of the plan."""
 
 IMMUTABLE_TYPE: Final = 1 << 8
-"""The flag of every type that is written in C, whose attributes Python lets nobody write: ``Py_TPFLAGS_IMMUTABLETYPE``."""
+"""The flag of types whose attributes Python lets nobody write: those that are written in C."""
 
 PLAN_FILENAME: Final = "<plan>"
 """The file name of a plan's code objects, which identifies its lines in a traceback."""

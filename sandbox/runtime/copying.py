@@ -15,7 +15,6 @@ import operator
 import pathlib
 import random
 import re
-import struct
 import types
 import typing
 import uuid
@@ -33,6 +32,7 @@ from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacad
 from codeplan.sandbox.runtime.classes import IMMUTABLE_TYPE, ShownType, is_plan_class
 from codeplan.sandbox.runtime.elements import Element
 from codeplan.sandbox.runtime.guards import GETS_END, CurrentRun, set_name
+from codeplan.sandbox.runtime.numbers_first import Struct
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.sandbox.runtime.text_modules import ConfigParser, SectionProxy
 from codeplan.untrusted.values import NotKnownType
@@ -49,7 +49,7 @@ _ATOMS: Final[frozenset[type]] = frozenset(
         re.Pattern,
         re.Match,
         re.RegexFlag,
-        struct.Struct,
+        Struct,
         AgentProxy,
     }
     | {NotKnownType, ShownType}

@@ -26,9 +26,7 @@ class Element(Trees.Element):
         return super().__getitem__(_plain_index(key))
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        if type(key) is slice and not issubclass(type(value), (list, tuple)):
-            value = list(value)
-        super().__setitem__(_plain_index(key), value)
+        super().__setitem__(_plain_index(key), _listed(value) if type(key) is slice else value)
 
     def __delitem__(self, key: Any, /) -> None:
         super().__delitem__(_plain_index(key))
@@ -38,6 +36,9 @@ class Element(Trees.Element):
         made.attrib, made.text, made.tail = self.attrib, self.text, self.tail
         made.extend(self[:])
         return made
+
+    def extend(self, elements: Any, /) -> None:
+        super().extend(_listed(elements))
 
     def get(self, key: Any, default: Any = None) -> Any:
         return self.attrib.get(key, default)
@@ -77,6 +78,10 @@ def tag_text(value: Any) -> Any:
     if not issubclass(type(value), str):
         raise TypeError(f"the tag of an element is a text here, not {with_article(type(value).__name__)}")
     return str.__str__(value)
+
+
+def _listed(elements: Any) -> Any:
+    return elements if issubclass(type(elements), (list, tuple)) else list(elements)
 
 
 def _plain_index(key: Any) -> Any:

@@ -42,6 +42,7 @@ from codeplan.sandbox.runtime.classes import (
     is_plan_class,
 )
 from codeplan.sandbox.runtime.names import is_writable
+from codeplan.sandbox.runtime.termination import find_limit
 from codeplan.untrusted.texts import with_article
 
 
@@ -55,7 +56,8 @@ def mend_library() -> None:
     _mend_nodes()
     _mend_signatures()
     _mend_wrappers()
-    csv.reader = read_rows
+    csv.reader, csv.writer = read_rows, write_rows
+    csv._Dialect = _checked_dialect  # type: ignore[attr-defined]
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
     for kind in (collections.UserDict, collections.UserList):
         kind.__copy__ = _copy_user_class  # type: ignore[method-assign]
@@ -236,11 +238,47 @@ def _mend_wrappers() -> None:
 
 
 _READER: Final = csv.reader
+_WRITER: Final = csv.writer
+_DIALECT: Final[Any] = csv._Dialect  # type: ignore[attr-defined]
+_DIALECT_NAMES: Final = (
+    *("delimiter", "doublequote", "escapechar", "lineterminator"),
+    *("quotechar", "quoting", "skipinitialspace", "strict"),
+)
 
 
 def read_rows(csvfile: Any, *dialect: Any, **options: Any) -> Any:
     """``csv.reader`` of lines that cannot ask for the next row meanwhile: the reader would lose its fields."""
-    return _READER(_lines_once(iter(csvfile)), *dialect, **options)
+    given, chosen = plain_dialect(dialect, options)
+    return _READER(_lines_once(iter(csvfile)), *given, **chosen)
+
+
+def write_rows(csvfile: Any, *dialect: Any, **options: Any) -> Any:
+    """``csv.writer``, whose dialect is read first."""
+    given, chosen = plain_dialect(dialect, options)
+    return _WRITER(csvfile, *given, **chosen)
+
+
+def _checked_dialect(dialect: Any) -> Any:
+    given, chosen = plain_dialect((dialect,), {})
+    return _DIALECT(*given, **chosen)
+
+
+def plain_dialect(dialect: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return a dialect and its options as ``csv`` is to have them. What a dialect of the plan says becomes options:
+    Python would go on after any error of its attributes, also after one that ends the plan.
+    """
+    named = "dialect" in options and not dialect
+    chosen = options["dialect"] if named else dialect[0] if len(dialect) == 1 else None
+    if not is_plan_class(chosen if is_class(chosen) else type(chosen)):
+        return dialect, options
+    read: dict[str, Any] = {}
+    for name in _DIALECT_NAMES:
+        try:
+            read[name] = getattr(chosen, name)
+        except Exception as error:
+            if find_limit(error) is not None:
+                raise
+    return (), read | {name: value for name, value in options.items() if name != "dialect"}
 
 
 def _lines_once(lines: Iterator[Any]) -> Iterator[Any]:

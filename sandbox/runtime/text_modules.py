@@ -313,9 +313,7 @@ def element_members(size_guard: SizeGuard) -> dict[str, object]:
         return made
 
     functions: tuple[Any, ...] = (fromstring, XML, tostring, indent, iselement, SubElement)
-    return {function.__name__: set_name(function.__name__, function) for function in functions} | {
-        "Element": Element
-    }
+    return {function.__name__: set_name(function.__name__, function) for function in functions} | {"Element": Element}
 
 
 def _require_element(value: Any) -> Any:
