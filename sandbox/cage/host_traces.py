@@ -11,11 +11,13 @@ from __future__ import annotations
 import builtins
 import ctypes
 import gc
+import operator
 import os
 import sys
 import weakref
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # not in the stubs
 from collections.abc import Callable
+from functools import partial
 from importlib.machinery import ModuleSpec
 from types import (
     AsyncGeneratorType,
@@ -31,6 +33,8 @@ from types import (
 )
 from typing import Any, Final, TypeAlias
 from xml.etree.ElementTree import Element
+
+from codeplan.sandbox.runtime.termination import find_limit
 
 
 def remove_host_paths() -> None:
@@ -103,6 +107,7 @@ def _shown_name(module: str) -> str:
     return f"<{module}>"
 
 
+_WRITTEN_IN_C: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _MAX_WORDS: Final = 40  # a type's slots stand within this many words of its start
 _Word: TypeAlias = ctypes.c_void_p
 
@@ -113,41 +118,81 @@ def hide_addresses() -> None:
 
     Types with a ``__repr__`` of their own keep it. Raises: RuntimeError: this Python keeps its types in another way.
     """
-    _replace_texts("__repr__", _TEXTS)
-    _replace_texts("__str__", _MESSAGES)
+    _replace_methods("__repr__", _TEXTS)
+    _replace_methods("__str__", _MESSAGES)
     if any(f"{id(each):x}" in repr(each) for each in (object(), iter(()), {}.get, hide_addresses)):
         raise RuntimeError("this Python shows addresses in texts that cannot be replaced")
     if "0x" in str(UnicodeDecodeError("utf-8", b"", -1, 0, "")):
         raise RuntimeError("this Python shows memory in texts that cannot be replaced")
 
 
-def _replace_texts(method: str, texts: dict[type, Callable[[Any], str]]) -> None:
+def ask_first_in_bytes() -> None:
+    """Make ``x in b""`` ask ``x`` for a number where no error is lost: Python's own tries another way after any error,
+    also after one that ends a plan.
+    """
+    _replace_methods("__contains__", {kind: _contains(kind) for kind in (bytes, bytearray)})
+
+
+def _contains(kind: Any) -> Callable[[Any, Any], bool]:
+    usual: Callable[[Any, Any], bool] = kind.__contains__
+
+    def contains(owner: Any, key: Any, /) -> bool:
+        if not type(key).__flags__ & _WRITTEN_IN_C:
+            try:
+                key = operator.index(key)
+            except Exception as error:
+                if find_limit(error) is not None:
+                    raise
+                key = _buffer(key)
+        return usual(owner, key)
+
+    contains.__name__, contains.__qualname__ = "__contains__", f"{kind.__name__}.__contains__"
+    return contains
+
+
+def _buffer(value: Any) -> memoryview:
+    try:
+        return memoryview(value)
+    except TypeError:
+        raise TypeError(f"a bytes-like object is required, not {type(value).__name__!r}") from None
+
+
+def _replace_methods(method: str, functions: dict[type, Callable[..., Any]]) -> None:
     """Replace a method of types that are written in C, and of those that inherit it."""
-    slot, by_name = _find_text_slot(method)
+    find, by_name = _find_slot(method)
     modified = ctypes.pythonapi.PyType_Modified
     modified.argtypes, modified.restype = [ctypes.py_object], None
-    for kind, text in texts.items():
-        before = _word(kind, slot).value
+    for kind, function in functions.items():
+        before = find(kind).value
         (table,) = gc.get_referents(vars(kind))  # behind the view: attributes of a type in C cannot be set
-        table[method] = text
+        table[method] = function
         modified(kind)
         for each in _with_subtypes(kind):
-            if _word(each, slot).value == before:
-                _word(each, slot).value = by_name
+            if find(each).value == before:
+                find(each).value = by_name
 
 
-def _find_text_slot(method: str) -> tuple[int, int | None]:
-    """Return which word of a type is its C function for ``__repr__`` or ``__str__``, and the one that looks the method
-    up by its name.
+def _find_slot(method: str) -> tuple[Callable[[type], _Word], int | None]:
+    """Return what finds the word of a type that is its C function for a method, and the one that looks the method up by
+    its name.
 
-    Of two classes that differ in this method alone, it is the word that those with the method share.
+    Of two classes that differ in this method alone, it is the word that those with the method share. It stands in the
+    type or in a table, to which a word of the type points.
     """
     plain_class, named_class, also_named = (type("Kind", (), names) for names in ({}, {method: str}, {method: repr}))
-    for slot in range(_MAX_WORDS):
-        plain, bare, named, also = (_word(kind, slot).value for kind in (plain_class, object, named_class, also_named))
-        if plain == bare != named == also:
-            return slot, named
-    raise RuntimeError("this Python keeps the texts of its types in an unknown place")
+    for slot in range(type.__basicsize__ // ctypes.sizeof(_Word)):
+        plain, named, also = (_word(kind, slot).value for kind in (plain_class, named_class, also_named))
+        if slot < _MAX_WORDS and plain == _word(object, slot).value != named == also:
+            return partial(_word, at=slot), named
+        if slot >= _MAX_WORDS and plain is None is not named == also:
+            starts = {at: ((_word(named_class, at).value or 0) - id(named_class)) // 8 for at in range(_MAX_WORDS)}
+            pointer = max((at for at, start in starts.items() if 0 < start <= slot), key=lambda at: starts[at])
+            return partial(_word_of_table, pointer=pointer, at=slot - starts[pointer]), named
+    raise RuntimeError("this Python keeps the methods of its types in an unknown place")
+
+
+def _word_of_table(kind: type, pointer: int, at: int) -> _Word:
+    return _Word.from_address((_word(kind, pointer).value or 0) + at * ctypes.sizeof(_Word))
 
 
 def _word(kind: type, at: int) -> _Word:

@@ -695,7 +695,7 @@ def read_of_data(value: Any, name: str) -> Any:
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
-    is_method = type(found) in _BOUND_METHODS or (type(found) is MethodType and type(owner) is Array)
+    is_method = type(found) in _BOUND_METHODS or (type(found) is MethodType and type(owner) in _WITH_METHODS_OF_OURS)
     return found if is_method and found.__self__ is owner else None
 
 
@@ -704,6 +704,7 @@ _OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})
 
 _OF_OBJECTS: Final = frozenset({"__eq__", "__ge__", "__gt__", "__hash__", "__le__", "__lt__", "__ne__"})
 _OF_ITERATORS: Final = frozenset({"__iter__", "__next__", "__repr__", "__str__"})
+_WITH_METHODS_OF_OURS: Final = (Array, bytes, bytearray)
 _BOUND_METHODS: Final = (MethodWrapperType, BuiltinFunctionType)
 
 

@@ -25,8 +25,17 @@ class Islice(itertools.islice):  # type: ignore[type-arg]  # it has no alias
     """Some of the items of an iterable."""
 
     def __new__(cls, iterable: Any, *bounds: Any, **named: Any) -> Any:
-        refusal = ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
-        return super().__new__(cls, iterable, *(ask_first(operator.index, b, refusal) for b in bounds), **named)
+        return super().__new__(cls, iterable, *map(_bound, bounds), **named)
+
+
+def _bound(value: Any) -> Any:
+    refusal = ValueError()
+    try:
+        return ask_first(operator.index, value, refusal)
+    except ValueError as error:
+        if error is not refusal:
+            raise
+        return -1  # which Python refuses in its own words
 
 
 Islice.__name__ = Islice.__qualname__ = "islice"

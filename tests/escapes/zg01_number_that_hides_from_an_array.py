@@ -19,6 +19,26 @@ def solution(agent, start_from=1):
     class Number:
         __index__ = Hidden()
 
+    class Cuts(Hidden):
+        def __get__(self, owner, kind=None):
+            if owner is None:
+                raise AttributeError
+            def number():
+                del short[1:]
+                return 1
+            return number
+
+    class Cut:
+        __index__ = __float__ = Cuts()
+
+    for code in 'Qd':
+        short = array.array(code, [0] * 40)
+        try:
+            short[20] = Cut()
+            print('CAN' + 'ARY: the 21st item of', len(short))
+        except (IndexError, TypeError) as e:
+            print('fine', type(e).__name__, e)
+
     cut, lists, texts = slice(1, None), {}, []
     for i in range(600):
         texts.append(bytes([65 + i % 20]) * 31)

@@ -14,8 +14,12 @@ def solution(agent, start_from=1):
         __hash__ = None
 
     held, first = [], (1, [])
-    copied = copy.deepcopy(ElementTree.Element(first), {id(first): Part()})
-    print('CAN' + 'ARY' if type(copied.tag) is Part else 'fine')
+    for tag in (first, 'text'):
+        try:
+            copied = copy.deepcopy(ElementTree.Element(tag), {id(tag): Part()})
+            print('CAN' + 'ARY' if type(copied.tag) is Part else 'fine')
+        except TypeError as e:
+            print('fine', e)
     root = ElementTree.Element('r')
     for i in range(100):
         try:
