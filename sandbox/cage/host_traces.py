@@ -108,6 +108,8 @@ def _shown_name(module: str) -> str:
 
 
 _WRITTEN_IN_C: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+_SIZE: Final = ctypes.sizeof(ctypes.c_void_p)
+_WORDS: Final = type.__dict__["__basicsize__"].__get__(type) // _SIZE  # of a class
 _MAX_WORDS: Final = 40  # a type's slots stand within this many words of its start
 _Word: TypeAlias = ctypes.c_void_p
 
@@ -180,23 +182,23 @@ def _find_slot(method: str) -> tuple[Callable[[type], _Word], int | None]:
     type or in a table, to which a word of the type points.
     """
     plain_class, named_class, also_named = (type("Kind", (), names) for names in ({}, {method: str}, {method: repr}))
-    for slot in range(type.__basicsize__ // ctypes.sizeof(_Word)):
+    for slot in range(_WORDS):
         plain, named, also = (_word(kind, slot).value for kind in (plain_class, named_class, also_named))
         if slot < _MAX_WORDS and plain == _word(object, slot).value != named == also:
             return partial(_word, at=slot), named
-        if slot >= _MAX_WORDS and plain is None is not named == also:
-            starts = {at: ((_word(named_class, at).value or 0) - id(named_class)) // 8 for at in range(_MAX_WORDS)}
+        if slot >= _MAX_WORDS and plain is None and named is not None and named == also:
+            starts = {at: ((_word(named_class, at).value or 0) - id(named_class)) // _SIZE for at in range(_MAX_WORDS)}
             pointer = max((at for at, start in starts.items() if 0 < start <= slot), key=lambda at: starts[at])
             return partial(_word_of_table, pointer=pointer, at=slot - starts[pointer]), named
     raise RuntimeError("this Python keeps the methods of its types in an unknown place")
 
 
 def _word_of_table(kind: type, pointer: int, at: int) -> _Word:
-    return _Word.from_address((_word(kind, pointer).value or 0) + at * ctypes.sizeof(_Word))
+    return _Word.from_address((_word(kind, pointer).value or 0) + at * _SIZE)
 
 
 def _word(kind: type, at: int) -> _Word:
-    return _Word.from_address(id(kind) + at * ctypes.sizeof(_Word))
+    return _Word.from_address(id(kind) + at * _SIZE)
 
 
 def _with_subtypes(kind: type) -> set[type]:

@@ -6,7 +6,6 @@ Python's goes on in children and attributes that a comparison, an index or an it
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 from xml.etree import ElementTree as Trees
@@ -55,7 +54,7 @@ class Element(Trees.Element):
     def findtext(self, path: Any, default: Any = None, namespaces: Any = None) -> Any:
         return super().findtext(tag_text(path), default, namespaces)
 
-    def iter(self, tag: Any = None) -> Iterator[Any]:
+    def iter(self, tag: Any = None) -> Any:
         return super().iter(tag_text(tag))
 
     def iterfind(self, path: Any, namespaces: Any = None) -> Any:

@@ -268,7 +268,7 @@ def plain_dialect(dialect: tuple[Any, ...], options: dict[str, Any]) -> tuple[tu
     Python would go on after any error of its attributes, also after one that ends the plan.
     """
     named = "dialect" in options and not dialect
-    chosen = options["dialect"] if named else dialect[0] if len(dialect) == 1 else None
+    chosen: Any = options["dialect"] if named else dialect[0] if len(dialect) == 1 else None
     if not is_plan_class(chosen if is_class(chosen) else type(chosen)):
         return dialect, options
     read: dict[str, Any] = {}
