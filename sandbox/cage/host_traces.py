@@ -3,7 +3,8 @@
 A path reveals users, folders and versions of the host. A locked worker cannot open files, so it needs no paths. An
 address reveals the layout of the process's memory to a plan, differs in each run, and would reach prompts through error
 messages. Python writes texts with addresses in many places (``str``, f-strings, ``%``, containers, its own errors), so
-each zygote changes them once in the types themselves, which all these places use.
+each zygote changes them once in the types themselves, which all these places use. So it does where a type's own method
+would show memory or lose an error that ends a plan.
 """
 
 from __future__ import annotations

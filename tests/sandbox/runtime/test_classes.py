@@ -96,3 +96,13 @@ def test_a_made_dataclass_takes_no_default_from_its_metaclass(name: str) -> None
         f"dataclasses.make_dataclass('K', [{name!r}], bases=(Base,))\ndef solution(agent, start_from=1):\n    pass\n"
     )
     assert "cannot be called" in in_plan(source)
+
+
+def test_what_copies_a_user_list_copies_nothing_else() -> None:
+    source = (
+        "import collections, threading\nt = threading.Thread(target=print)\nt.data = []\n"
+        "for kind in (collections.UserList, collections.UserDict):\n    try:\n        print(kind.__copy__(t))\n"
+        "    except TypeError as e:\n        print(e)\nprint(collections.UserList.__copy__(collections.UserList([1])))\n"
+    )
+    shown = "this __copy__ is not for a Thread\n" * 2 + "[1]\n"
+    assert in_plan(f"{source}def solution(agent, start_from=1):\n    pass\n") == shown

@@ -348,7 +348,7 @@ AS_IN_PYTHON = {
         "import array, csv, io, itertools, struct\nclass N:\n    def __index__(self):\n        return 97\n"
         "class F:\n    def __float__(self):\n        return 1.5\nclass S(str):\n    pass\n"
         "a, d = array.array('i', [N()]), array.array('d', [F(), N()])\na.append(N())\na[0] = True\nd.insert(0, F())\n"
-        "d.extend([1, N()])\nprint(a, d, array.array('u', S('ab')))\n"
+        "d.extend([1, N()])\nprint(a, d)\n"
         "print(struct.pack('<2dh3sx?', N(), F(), N(), b'ab', F()), struct.Struct('>f').pack(F()))\n"
         "print([*itertools.islice(range(200), N(), None, N())], b'%f %s %d %c' % (F(), b'x', 5, N()), b'%(a).2f' % {b'a': F()})\n"
         "class D(csv.excel):\n    delimiter = ';'\n"
