@@ -24,7 +24,14 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.runtime.arrays import Array
-from codeplan.sandbox.runtime.classes import build_class, is_class, is_plan_class, writable_class, writable_owner
+from codeplan.sandbox.runtime.classes import (
+    IMMUTABLE_TYPE,
+    build_class,
+    is_class,
+    is_plan_class,
+    writable_class,
+    writable_owner,
+)
 from codeplan.sandbox.runtime.elements import Element
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 from codeplan.sandbox.runtime.termination import (
@@ -251,7 +258,7 @@ def _with_floats(text: str, values: Any) -> Any:
     """
     given = [*tuple.__iter__(values)] if issubclass(type(values), tuple) else [values]
     parts = values.values() if type(values) is dict else given
-    if not any(is_plan_class(type(part)) for part in parts):
+    if all(type(part).__flags__ & IMMUTABLE_TYPE for part in parts):
         return values
     named, at = dict[bytes, Any](), 0
     for key, width, precision, kind in _conversions(text):
@@ -273,10 +280,10 @@ def _as_float(value: Any) -> Any:
 
 
 def ask_first(ask: Callable[[Any], Any], value: Any, refusal: Exception) -> Any:
-    """Return what ``ask`` makes of an object of the plan, in place of a function in C that hides what ends the plan
-    behind an error of its own, ``refusal``. Other values stay as they are.
+    """Return what ``ask`` makes of an object, in place of a function in C that hides what ends the plan behind an error
+    of its own, ``refusal``. What is written in C stays as it is; a Fraction may hold what a plan wrote.
     """
-    if not is_plan_class(type(value)):
+    if type(value).__flags__ & IMMUTABLE_TYPE:
         return value
     try:
         return ask(value)

@@ -264,12 +264,12 @@ def _checked_dialect(dialect: Any) -> Any:
 
 
 def plain_dialect(dialect: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return a dialect and its options as ``csv`` is to have them. What a dialect of the plan says becomes options:
+    """Return a dialect and its options as ``csv`` is to have them. What a class or an object says becomes options:
     Python would go on after any error of its attributes, also after one that ends the plan.
     """
     named = "dialect" in options and not dialect
     chosen: Any = options["dialect"] if named else dialect[0] if len(dialect) == 1 else None
-    if not is_plan_class(chosen if is_class(chosen) else type(chosen)):
+    if (chosen if is_class(chosen) else type(chosen)).__flags__ & IMMUTABLE_TYPE:
         return dialect, options
     read: dict[str, Any] = {}
     for name in _DIALECT_NAMES:

@@ -24,6 +24,8 @@ from codeplan.sandbox.runtime.module_names import split_names
 class Islice(itertools.islice):  # type: ignore[type-arg]  # it has no alias
     """Some of the items of an iterable."""
 
+    __slots__ = ()
+
     def __new__(cls, iterable: Any, *bounds: Any, **named: Any) -> Any:
         return super().__new__(cls, iterable, *map(_bound, bounds), **named)
 
@@ -45,6 +47,8 @@ VISIBLE_TYPES.add(Islice)
 
 class Struct(struct.Struct):
     """A format of bytes."""
+
+    __slots__ = ()
 
     def pack(self, *values: Any) -> bytes:
         return super().pack(*_numbers(self.format, values))

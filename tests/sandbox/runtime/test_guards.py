@@ -510,6 +510,9 @@ HIDING = {
     "the dialect of a class": "type('D', (csv.excel,), {'delimiter': property(Full.fill)})()",
     **{f"struct.pack with {code}": f"struct.pack('<i2{code}', 1, 2, Full())" for code in "def"},
     "struct.pack_into": "struct.pack_into('d', bytearray(8), 0, Full())",
+    "a Fraction of the plan's numbers": (
+        "struct.pack('d', fractions.Fraction(type('F', (float,), {'as_integer_ratio': lambda f: (I(1), I(2))})(0.5)))"
+    ),
     "pack of a Struct": "struct.Struct('?3sxf').pack(True, b'a', Full())",
     "pack_into of a Struct": "struct.Struct('d').pack_into(bytearray(8), 0, Full())",
     **{f"islice of {n} bounds": f"itertools.islice([], *[1] * {n - 1}, Full())" for n in (1, 2, 3)},
@@ -529,9 +532,10 @@ HIDING = {
 @pytest.mark.parametrize("way", HIDING.values(), ids=HIDING)
 def test_no_function_in_c_hides_a_limit_behind_an_error_of_its_own(way: str) -> None:
     body = (
-        "import csv, io, itertools, operator, struct\nimport xml.etree.ElementTree as ET\nclass Full:\n"
+        "import csv, fractions, io, itertools, operator, struct\nimport xml.etree.ElementTree as ET\nclass Full:\n"
         "    def fill(self, *given):\n        return bytes(2**62)\n"
         "    __float__ = __index__ = __getattr__ = __iter__ = fill\n"
+        "class I(int):\n    __truediv__ = __int__ = Full.fill\n"
         "def exec_in_place(t):\n    t %= Full()\n"
         f"try:\n    {way}\nexcept Exception:\n    pass\nprint('on')"
     )
