@@ -521,7 +521,7 @@ HIDING = {
     "bytes with names": "b'%(a)s %(b)f' % {b'a': b'x', b'b': Full()}",
     "bytes with names in a mapping of the plan": "b'%(b)f' % type('M', (dict,), {})({b'b': Full()})",
     "a bytearray": "bytearray(b'%f') % Full()",
-    "bytes in place": "globals().get('t') or exec_in_place(b'%f')",
+    "bytes in place": "change_in_place(b'%f')",
     "operator.mod": "operator.mod(b'%f', Full())",
     "operator.imod": "operator.imod(b'%f', Full())",
     "children of an element": "ET.Element('a').extend(Full())",
@@ -536,7 +536,7 @@ def test_no_function_in_c_hides_a_limit_behind_an_error_of_its_own(way: str) -> 
         "    def fill(self, *given):\n        return bytes(2**62)\n"
         "    __float__ = __index__ = __getattr__ = __iter__ = fill\n"
         "class I(int):\n    __truediv__ = __int__ = Full.fill\n"
-        "def exec_in_place(t):\n    t %= Full()\n"
+        "def change_in_place(t):\n    t %= Full()\n"
         f"try:\n    {way}\nexcept Exception:\n    pass\nprint('on')"
     )
     assert limit(body).limit == "memory"
