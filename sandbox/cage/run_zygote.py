@@ -387,7 +387,7 @@ class HostClient:
         reply = self._speak(frames.WaitFrame(seconds))
         assert isinstance(reply, frames.AnswerFrame), "the conversation allows no other answer"
         error = _failure(reply.error, reply.message) if reply.error else None
-        value = None if error else frames.unpack_value(reply.value)
+        value = None if error else self._unpacked(reply.value)
         return CallAnswer(reply.number, reply.seconds, value, error)
 
     def sleep(self, seconds: float) -> None:
@@ -486,9 +486,17 @@ class HostClient:
     def _exchange(self, frame: frames.Frame) -> object:
         reply = self._speak(frame)
         if isinstance(reply, frames.ResultFrame):
-            return frames.unpack_value(reply.value)
+            return self._unpacked(reply.value)
         assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
         raise _failure(reply.error, reply.message)
+
+    def _unpacked(self, packed: frames.Crossing) -> object:
+        """The value in an answer, also where it needs more frames than the plan has left."""
+        sys.setrecursionlimit(self.depth + _EXCHANGE_FRAMES)
+        try:
+            return frames.unpack_value(packed)
+        finally:
+            self._restore_depth()
 
     def _speak(self, frame: frames.Frame, *, answered: bool = True) -> frames.HostFrame | None:
         """Send a frame after what is pending, and return its answer. The timer is off: it would cut a frame short."""

@@ -7,20 +7,23 @@ def solution(agent, start_from=1):
             return deep(left - 1, act)
         return act()
 
-    def edge(high):
-        while True:
-            try:
-                deep(high, int)
-                return high
-            except RecursionError:
-                high -= 1
+    def deeper(n):
+        reached[0] = n
+        deeper(n + 1)
 
-    first = edge(1300)
-    for act in (agent.state, lambda: agent.state(), lambda: print('x'), lambda: ask_llm('a'), lambda: print('x' * 4100)):
-        for back in range(14):
+    def edge():
+        try:
+            deeper(0)
+        except RecursionError:
+            return reached[0]
+
+    reached = [0]
+    first = edge()
+    for act in (agent.look, lambda: agent.look(), lambda: ask_llm('a'), lambda: print('x' * 4100)):
+        for back in range(-2, 12):
             try:
                 deep(first - back, act)
             except RecursionError:
                 pass
-    last = edge(1600)
+    last = edge()
     print('CAN' + f'ARY: {last} frames after {first}' if last > first else 'fine')
