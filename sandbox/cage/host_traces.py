@@ -3,7 +3,8 @@
 A path reveals users, folders and versions of the host. A locked worker cannot open files, so it needs no paths. An
 address reveals the layout of the process's memory to a plan, differs in each run, and would reach prompts through error
 messages. Python writes texts with addresses in many places (``str``, f-strings, ``%``, containers, its own errors), so
-each zygote changes them once in the types themselves, which all these places use.
+each zygote changes them once in the types themselves, which all these places use. So it does where a type's own method
+would show memory or lose an error that ends a plan.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import builtins
 import ctypes
 import gc
+import operator
 import os
 import sys
 import weakref
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # not in the stubs
 from collections.abc import Callable
+from functools import partial
 from importlib.machinery import ModuleSpec
 from types import (
     AsyncGeneratorType,
@@ -31,6 +34,8 @@ from types import (
 )
 from typing import Any, Final, TypeAlias
 from xml.etree.ElementTree import Element
+
+from codeplan.sandbox.runtime.termination import find_limit
 
 
 def remove_host_paths() -> None:
@@ -103,56 +108,98 @@ def _shown_name(module: str) -> str:
     return f"<{module}>"
 
 
+_WRITTEN_IN_C: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+_SIZE: Final = ctypes.sizeof(ctypes.c_void_p)
+_WORDS: Final = type.__dict__["__basicsize__"].__get__(type) // _SIZE  # of a class
 _MAX_WORDS: Final = 40  # a type's slots stand within this many words of its start
 _Word: TypeAlias = ctypes.c_void_p
 
 
 def hide_addresses() -> None:
-    """Make the texts of this process's objects, and of its future children's, end before the address.
+    """Make the texts of this process's objects, and of its future children's, end before the address, and show nothing
+    of the memory beside an object.
 
     Types with a ``__repr__`` of their own keep it. Raises: RuntimeError: this Python keeps its types in another way.
     """
-    slot, by_name = _find_text_slot()
-    modified = ctypes.pythonapi.PyType_Modified
-    modified.argtypes, modified.restype = [ctypes.py_object], None
-    for kind, text in _TEXTS.items():
-        before = _word(kind, slot).value
-        (table,) = gc.get_referents(vars(kind))  # behind the view: attributes of a type in C cannot be set
-        table["__repr__"] = text
-        modified(kind)
-        for each in _with_subtypes(kind):
-            if _word(each, slot).value == before:
-                _word(each, slot).value = by_name
+    _replace_methods("__repr__", _TEXTS)
+    _replace_methods("__str__", _MESSAGES)
     if any(f"{id(each):x}" in repr(each) for each in (object(), iter(()), {}.get, hide_addresses)):
         raise RuntimeError("this Python shows addresses in texts that cannot be replaced")
+    if "0x" in str(UnicodeDecodeError("utf-8", b"", -1, 0, "")):
+        raise RuntimeError("this Python shows memory in texts that cannot be replaced")
 
 
-def _find_text_slot() -> tuple[int, int | None]:
-    """Return which word of a type is its C function for ``repr``, and the one that looks ``__repr__`` up by its name.
-
-    Of two classes that differ in ``__repr__`` alone, it is the word that those with a ``__repr__`` share.
+def ask_first_in_bytes() -> None:
+    """Make ``x in b""`` ask ``x`` for a number where no error is lost: Python's own tries another way after any error,
+    also after one that ends a plan.
     """
+    _replace_methods("__contains__", {kind: _contains(kind) for kind in (bytes, bytearray)})
 
-    class Plain:
-        pass
 
-    class Named:
-        def __repr__(self) -> str:
-            return ""
+def _contains(kind: Any) -> Callable[[Any, Any], bool]:
+    usual: Callable[[Any, Any], bool] = kind.__contains__
 
-    class AlsoNamed:
-        def __repr__(self) -> str:
-            return ""
+    def contains(owner: Any, key: Any, /) -> bool:
+        if not type(key).__flags__ & _WRITTEN_IN_C:
+            try:
+                key = operator.index(key)
+            except Exception as error:
+                if find_limit(error) is not None:
+                    raise
+                key = _buffer(key)
+        return usual(owner, key)
 
-    for slot in range(_MAX_WORDS):
-        plain, bare, named, also = (_word(kind, slot).value for kind in (Plain, object, Named, AlsoNamed))
-        if plain == bare != named == also:
-            return slot, named
-    raise RuntimeError("this Python keeps the texts of its types in an unknown place")
+    contains.__name__, contains.__qualname__ = "__contains__", f"{kind.__name__}.__contains__"
+    return contains
+
+
+def _buffer(value: Any) -> memoryview:
+    try:
+        return memoryview(value)
+    except TypeError:
+        raise TypeError(f"a bytes-like object is required, not {type(value).__name__!r}") from None
+
+
+def _replace_methods(method: str, functions: dict[type, Callable[..., Any]]) -> None:
+    """Replace a method of types that are written in C, and of those that inherit it."""
+    find, by_name = _find_slot(method)
+    modified = ctypes.pythonapi.PyType_Modified
+    modified.argtypes, modified.restype = [ctypes.py_object], None
+    for kind, function in functions.items():
+        before = find(kind).value
+        (table,) = gc.get_referents(vars(kind))  # behind the view: attributes of a type in C cannot be set
+        table[method] = function
+        modified(kind)
+        for each in _with_subtypes(kind):
+            if find(each).value == before:
+                find(each).value = by_name
+
+
+def _find_slot(method: str) -> tuple[Callable[[type], _Word], int | None]:
+    """Return what finds the word of a type that is its C function for a method, and the one that looks the method up by
+    its name.
+
+    Of two classes that differ in this method alone, it is the word that those with the method share. It stands in the
+    type or in a table, to which a word of the type points.
+    """
+    plain_class, named_class, also_named = (type("Kind", (), names) for names in ({}, {method: str}, {method: repr}))
+    for slot in range(_WORDS):
+        plain, named, also = (_word(kind, slot).value for kind in (plain_class, named_class, also_named))
+        if slot < _MAX_WORDS and plain == _word(object, slot).value != named == also:
+            return partial(_word, at=slot), named
+        if slot >= _MAX_WORDS and plain is None and named is not None and named == also:
+            starts = {at: ((_word(named_class, at).value or 0) - id(named_class)) // _SIZE for at in range(_MAX_WORDS)}
+            pointer = max((at for at, start in starts.items() if 0 < start <= slot), key=lambda at: starts[at])
+            return partial(_word_of_table, pointer=pointer, at=slot - starts[pointer]), named
+    raise RuntimeError("this Python keeps the methods of its types in an unknown place")
+
+
+def _word_of_table(kind: type, pointer: int, at: int) -> _Word:
+    return _Word.from_address((_word(kind, pointer).value or 0) + at * _SIZE)
 
 
 def _word(kind: type, at: int) -> _Word:
-    return _Word.from_address(id(kind) + at * ctypes.sizeof(_Word))
+    return _Word.from_address(id(kind) + at * _SIZE)
 
 
 def _with_subtypes(kind: type) -> set[type]:
@@ -216,4 +263,38 @@ _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
     weakref.ref: _object_text,
     weakref.WeakKeyDictionary: _object_text,
     weakref.WeakValueDictionary: _object_text,
+}
+
+
+def _codec_text(kind: type, content: type, start_of_text: str, unit: str, shown: Callable[[Any], str]) -> Any:
+    """Return the ``__str__`` of an error about a part of ``content``, which shows what stands there.
+
+    Python's own trusts the object and the place that a plan may have written, and reads any memory.
+    """
+    read = [kind.__dict__[name].__get__ for name in ("object", "start", "end", "encoding", "reason")]
+    item: Any = content.__dict__["__getitem__"]
+    length: Any = content.__dict__["__len__"]
+
+    def text(error: Any) -> str:
+        given, start, end, encoding, reason = (get(error) for get in read)
+        if given is None:  # not initialised
+            return ""
+        if issubclass(type(given), content) and 0 <= start < length(given) and end == start + 1:
+            what = f"{unit} {shown(item(given, start))} in position {start}"
+        else:
+            what = f"{unit}s in position {start}-{end - 1}"
+        return f"{start_of_text.format(encoding)} {what}: {reason!s}"
+
+    return text
+
+
+def _character(character: str) -> str:
+    number = ord(character)
+    return f"'\\x{number:02x}'" if number < 2**8 else f"'\\u{number:04x}'" if number < 2**16 else f"'\\U{number:08x}'"
+
+
+_MESSAGES: Final[dict[type, Callable[[Any], str]]] = {
+    UnicodeDecodeError: _codec_text(UnicodeDecodeError, bytes, "'{}' codec can't decode", "byte", "0x{:02x}".format),
+    UnicodeEncodeError: _codec_text(UnicodeEncodeError, str, "'{}' codec can't encode", "character", _character),
+    UnicodeTranslateError: _codec_text(UnicodeTranslateError, str, "can't translate", "character", _character),
 }

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType, TracebackType
 from typing import Any, Final, NoReturn
@@ -154,7 +154,8 @@ class PlanExecution:
         ``variables`` are those of the checkpoint that hold no objects of the plan's classes. If there are such objects,
         ``variables`` is empty: all are restored as soon as the plan has its classes, since they may share parts.
         """
-        sys.setrecursionlimit(_stack_depth() + _RUNTIME_FRAMES + self._limits.recursion)
+        self._calls.depth = _stack_depth() + _RUNTIME_FRAMES + self._limits.recursion
+        sys.setrecursionlimit(self._calls.depth)
         sys.unraisablehook = self._runtime.note_lost
         if self._job.coverage:
             self._calls.tracer = LineTracer()
@@ -215,7 +216,8 @@ class PlanExecution:
             return
         waiting, self._waiting = self._waiting, {}
         self._timer.is_armed = True  # keys may have hashes that the plan wrote
-        variables = decode(self._job.checkpoint, objects)
+        with self._calls.closed():
+            variables = decode(self._job.checkpoint, objects)
         self._timer.is_armed = False
         for name, value in variables.items():
             if why := objects.lack(waiting.get(name, ())):
@@ -361,6 +363,7 @@ class HostClient:
         self._is_closed = False
         self._flushed_at = time.monotonic()
         self.tracer: LineTracer | None = None
+        self.depth = sys.getrecursionlimit()  # the greatest of the plan
         timer.on_expiry = self._record_expiry
 
     def call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
@@ -384,7 +387,7 @@ class HostClient:
         reply = self._speak(frames.WaitFrame(seconds))
         assert isinstance(reply, frames.AnswerFrame), "the conversation allows no other answer"
         error = _failure(reply.error, reply.message) if reply.error else None
-        value = None if error else frames.unpack_value(reply.value)
+        value = None if error else self._unpacked(reply.value)
         return CallAnswer(reply.number, reply.seconds, value, error)
 
     def sleep(self, seconds: float) -> None:
@@ -461,12 +464,11 @@ class HostClient:
         self._pending_output.append(text)
         self._pending_chars += len(text)
         if self._pending_chars > _FLUSH_CHARS or time.monotonic() - self._flushed_at > _FLUSH_SECONDS:
-            depth = sys.getrecursionlimit()
-            sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)
+            sys.setrecursionlimit(self.depth + _EXCHANGE_FRAMES)
             self._timer.is_armed = False
             self.flush()
             self._timer.is_armed = True
-            sys.setrecursionlimit(depth)
+            self._restore_depth()
 
     @contextmanager
     def closed(self) -> Iterator[None]:
@@ -484,14 +486,21 @@ class HostClient:
     def _exchange(self, frame: frames.Frame) -> object:
         reply = self._speak(frame)
         if isinstance(reply, frames.ResultFrame):
-            return frames.unpack_value(reply.value)
+            return self._unpacked(reply.value)
         assert isinstance(reply, frames.ErrorFrame), "the conversation allows no other answer"
         raise _failure(reply.error, reply.message)
 
+    def _unpacked(self, packed: frames.Crossing) -> object:
+        """The value in an answer, also where it needs more frames than the plan has left."""
+        sys.setrecursionlimit(self.depth + _EXCHANGE_FRAMES)
+        try:
+            return frames.unpack_value(packed)
+        finally:
+            self._restore_depth()
+
     def _speak(self, frame: frames.Frame, *, answered: bool = True) -> frames.HostFrame | None:
         """Send a frame after what is pending, and return its answer. The timer is off: it would cut a frame short."""
-        depth = sys.getrecursionlimit()
-        sys.setrecursionlimit(depth + _EXCHANGE_FRAMES)  # half an exchange would leave the next call its answer
+        sys.setrecursionlimit(self.depth + _EXCHANGE_FRAMES)  # half an exchange would leave the next call its answer
         self._timer.is_armed = False
         began = time.monotonic()
         try:
@@ -504,7 +513,11 @@ class HostClient:
         finally:
             self._timer.waited_seconds += time.monotonic() - began
             self._timer.is_armed = True
-            sys.setrecursionlimit(depth)
+            self._restore_depth()
+
+    def _restore_depth(self) -> None:
+        with suppress(RecursionError):  # where the plan is deeper: the next exchange restores it
+            sys.setrecursionlimit(self.depth)
 
     def _require_within(self, limit: str, value: int, allowed: int) -> None:
         self._refuse_after_failure()

@@ -35,7 +35,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Final, NamedTuple, NoReturn
 
 from codeplan.sandbox.cage import worker
-from codeplan.sandbox.cage.host_traces import hide_addresses, remove_host_paths
+from codeplan.sandbox.cage.host_traces import ask_first_in_bytes, hide_addresses, remove_host_paths
 from codeplan.sandbox.cage.lockdown import Cage
 from codeplan.sandbox.protocol.frames import READY_MESSAGE, REPLY_FORMAT, REQUEST_FORMAT, UNKNOWN_STATUS
 
@@ -73,6 +73,7 @@ class _ForkedWorker(NamedTuple):
 class _ZygoteServer:
     def __init__(self, control: socket.socket, role: worker.WorkerRole) -> None:
         warnings.simplefilter("ignore")
+        ask_first_in_bytes()
         hide_addresses()  # before the warm-up, because it makes the interpreter discard its specialised bytecode
         self._control = control
         self._exit_statuses: dict[int, int] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import builtins
+import math
 import operator
 from collections.abc import Iterable
 from types import FunctionType
@@ -53,15 +54,17 @@ class Array(array.array):  # type: ignore[type-arg]  # Python 3.11 has no such a
         return self.__copy__()
 
     def _number(self, value: Any) -> Any:
-        """A number or a text of Python's own with this value; what is neither stays, for Python to refuse."""
+        """A number or a text of Python's own with this value, made by what Python itself asks: what a class seems to
+        have, a plan may hide. Raises: TypeError: the value is neither.
+        """
         kind = type(value)
         if kind in (int, float):
             return value
         if issubclass(kind, str):
             return str.__str__(value)
-        if self.typecode in "fd" and (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
-            return float(value)
-        return operator.index(value) if hasattr(kind, "__index__") else value
+        if self.typecode in "fd":
+            return math.ldexp(value, 0)
+        return operator.index(value)
 
 
 Array.__name__ = Array.__qualname__ = "array"

@@ -26,7 +26,6 @@ import random
 import re
 import statistics
 import string
-import struct
 import sys
 import textwrap
 import time
@@ -53,7 +52,7 @@ from types import (
     MethodType,
 )
 from typing import Any, Final, TypeAlias
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import ParseError
 
 from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.classes import (
@@ -161,7 +160,6 @@ MODULE_ATTRIBUTES: dict[type, frozenset[str]] = {
     statistics.LinearRegression: _NAMED_TUPLE | split_names("intercept slope"),
     statistics.NormalDist: public_names(statistics.NormalDist),
     string.Template: split_names("get_identifiers is_valid safe_substitute substitute template"),
-    struct.Struct: split_names("format iter_unpack pack pack_into size unpack unpack_from"),
     textwrap.TextWrapper: split_names("fill wrap"),
     time.struct_time: public_names(time.struct_time, "n_fields", "n_sequence_fields", "n_unnamed_fields"),
     urllib.parse.DefragResult: _NAMED_TUPLE | split_names("fragment geturl url"),
@@ -629,7 +627,7 @@ def _unbound_method(kind: type, name: str) -> object:
 
 
 def guarded_text_methods(size_guard: SizeGuard, read: Reader) -> TextMethods:
-    """Return the replaced methods of texts and elements, as functions of the object and the arguments."""
+    """Return the replaced methods of texts, as functions of the object and the arguments."""
 
     def format_(text: object, /, *args: Any, **named: Any) -> str:
         return format_text(size_guard, _require_exact_type(text, str), args, named, read)
@@ -643,30 +641,7 @@ def guarded_text_methods(size_guard: SizeGuard, read: Reader) -> TextMethods:
         },
         bytes: {"decode": _restrict_codecs(bytes.decode), **_padding_methods(bytes, size_guard)},
         bytearray: {"decode": _restrict_codecs(bytearray.decode), **_padding_methods(bytearray, size_guard)},
-        Element: {name: _with_texts(name) for name in ("find", "findall", "findtext", "iter", "iterfind")},
     }
-
-
-def tag_text(value: Any) -> Any:
-    """Return a tag, or a path of tags, that compares without code of the plan's: Python goes on in the freed children
-    of an element that a comparison clears. Raises: TypeError: it is another object of the plan.
-    """
-    if not is_plan_class(type(value)):
-        return value
-    if not issubclass(type(value), str):
-        raise TypeError(f"the tag of an element is a text here, not {with_article(type(value).__name__)}")
-    return str.__str__(value)
-
-
-def _with_texts(name: str) -> Callable[..., object]:
-    """Return a method of elements that compares Python's own texts."""
-    method = getattr(Element, name)
-
-    def search(owner: Any, /, *args: Any, **named: Any) -> Any:
-        wanted = {key: tag_text(value) for key, value in named.items() if key in ("path", "tag")}
-        return method(_require_exact_type(owner, Element), *map(tag_text, args[:1]), *args[1:], **named | wanted)
-
-    return set_name(name, search)
 
 
 def _format_map(size_guard: SizeGuard, read: Reader) -> Callable[..., object]:

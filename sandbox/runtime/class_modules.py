@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import inspect
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,6 +25,7 @@ from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, ModuleFacade
 from codeplan.sandbox.runtime.classes import (
     ENUM_CLASSES,
     METACLASSES,
+    PLAN_MODULE,
     RUNTIME_BASES,
     VISIBLE_TYPES,
     WRITERS,
@@ -33,6 +35,7 @@ from codeplan.sandbox.runtime.classes import (
     is_plan_class,
     is_plan_function,
     mark_class,
+    own_names,
     require_definable,
     writable_owner,
 )
@@ -411,8 +414,11 @@ def _make_dataclass(
     for name in own:
         if type(name) is not str or (is_reserved(name) and name not in DEFINABLE_DUNDERS) or not is_writable(name):
             raise TypeError(f"a class of a plan cannot define {name!r}" if type(name) is str else "names must be texts")
-    made = dataclasses.make_dataclass(cls_name, listed, bases=bases, namespace=own, **options)
-    return mark_class(made)
+    return dataclasses.make_dataclass(cls_name, listed, bases=bases, namespace=own_names(own), **options | _MODULE)
+
+
+_MODULE: Final[dict[str, Any]] = {"module": PLAN_MODULE} if sys.version_info >= (3, 12) else {}
+"""Python 3.12 and later would name the module that calls ``make_dataclass``, which is ours."""
 
 
 Combine: TypeAlias = Callable[[list[tuple[str, Any]]], Any]

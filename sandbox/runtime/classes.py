@@ -51,6 +51,9 @@ PLAN_MODULE: Final = "__main__"
 CLASS_MARK: Final = "__plan_class__"
 """The name, in a class's dict, that marks a class of the plan."""
 
+IMMUTABLE_TYPE: Final = 1 << 8
+"""The flag of types whose attributes Python lets nobody write: those that are written in C."""
+
 PLAN_FILENAME: Final = "<plan>"
 """The file name of a plan's code objects, which identifies its lines in a traceback."""
 
@@ -149,9 +152,6 @@ MEMBER_TYPES: set[type] = {
 }
 """Types that a plan has by name, such as ``map`` or a module's member, and which ``type(x)`` returns too."""
 
-SHOWN_AS: dict[type, type] = {}
-"""Classes of ours that stand for types of Python's. Modules add their own."""
-
 REPLACED_TYPES: set[type] = set()
 """Python's types in whose place a module's member is a function, to which no result of ``type(x)`` could be equal."""
 
@@ -203,8 +203,6 @@ _shown_type: Callable[[Any], ShownType] = cache(ShownType)
 def visible_type(value: object) -> Any:
     """Return the type of a value, or what a plan may see of it. Raises TypeError for values of other packages."""
     kind = type(value)
-    if kind in SHOWN_AS:
-        return SHOWN_AS[kind]
     if kind in VISIBLE_TYPES or kind in MEMBER_TYPES or issubclass(kind, Exception) or is_plan_class(kind):
         return kind
     if issubclass(kind, type) or kind is ShownType:
@@ -220,27 +218,30 @@ def visible_type(value: object) -> Any:
 _KNOWN_MODULES: Final = sys.stdlib_module_names | {"codeplan"}
 
 
+def own_names(names: Any) -> dict[str, Any]:
+    """Return the names of a class that a call makes, with the mark: before the class is there for any code to see."""
+    return {**names, "__module__": PLAN_MODULE, CLASS_MARK: True}
+
+
 class PlanEnumType(enum.EnumType):
     """Makes the Enum classes of plans. An Enum that is made by a call gets a plan's names only."""
+
+    def __new__(metacls, cls: str, bases: tuple[type, ...], classdict: Any, **named: Any) -> Any:
+        if any(type(base) is PlanEnumType for base in bases):  # so that it is a plan's, whatever it ignores
+            ignored = [name for name in classdict.get("_ignore_", ()) if type(name) is str and not is_reserved(name)]
+            dict.update(classdict, own_names({"_ignore_": ignored}))
+        return super().__new__(metacls, cls, bases, classdict, **named)
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
         if named.get("type") is not None and not _is_allowed_base(named["type"]):
             raise TypeError("an Enum cannot mix in this type")
         if cls.__members__ or not (len(args) > 1 or "names" in named):
-            return _marked_enum(super().__call__(*args, **named))
+            return super().__call__(*args, **named)
         if len(args) > 1:
             args = (args[0], _checked_members(args[1]), *args[2:])
         else:
             named["names"] = _checked_members(named["names"])
-        return _marked_enum(super().__call__(*args, **named))
-
-
-def _marked_enum(made: Any) -> Any:
-    """Return what a call of an Enum made; a new class belongs to the plan."""
-    if type(made) is PlanEnumType and not is_plan_class(made):
-        type.__setattr__(made, CLASS_MARK, True)
-        made.__module__ = PLAN_MODULE
-    return made
+        return super().__call__(*args, **named)
 
 
 PlanEnumType.__name__ = PlanEnumType.__qualname__ = "EnumType"
@@ -300,8 +301,7 @@ def _make_class(name: Any, bases: Any, namespace: Any) -> Any:
             raise TypeError(f"a class of a plan cannot define {key!r}" if type(key) is str else "names are texts")
 
     def fill(space: Any) -> None:
-        space["__module__"], space[CLASS_MARK] = PLAN_MODULE, True
-        for key, value in namespace.items():
+        for key, value in own_names(namespace).items():
             space[key] = value
 
     return new_class(name, bases, {}, fill)
@@ -665,7 +665,6 @@ _WITHOUT_ATTRIBUTES: Final = frozenset(
     | {type(made({})) for made in (dict.keys, dict.values, dict.items)}
     | {type(iter(range(0))), type(reversed([])), type(reversed({}))}
 )
-_IMMUTABLE_TYPE: Final = 1 << 8  # the flag of types whose attributes Python lets nobody write
 
 
 def writable_owner(owner: Any) -> Any:
@@ -678,7 +677,7 @@ def writable_owner(owner: Any) -> Any:
         return owner
     if kind in WRITERS:
         return WRITERS[kind](owner)
-    if kind in _WITHOUT_ATTRIBUTES or (kind is type and owner.__flags__ & _IMMUTABLE_TYPE):
+    if kind in _WITHOUT_ATTRIBUTES or (kind is type and owner.__flags__ & IMMUTABLE_TYPE):
         return owner  # Python itself refuses, in its own words
     raise AttributeError(f"attributes of {with_article(kind.__name__)} cannot be written")
 
@@ -696,7 +695,7 @@ def read_of_data(value: Any, name: str) -> Any:
     if name not in readable:
         return None
     found: Any = getattr(value, name, None)
-    is_method = type(found) in _BOUND_METHODS or (type(found) is MethodType and type(owner) is Array)
+    is_method = type(found) in _BOUND_METHODS or (type(found) is MethodType and type(owner) in _WITH_METHODS_OF_OURS)
     return found if is_method and found.__self__ is owner else None
 
 
@@ -705,6 +704,7 @@ _OF_COPY: Final = frozenset({"__copy__", "__deepcopy__"})
 
 _OF_OBJECTS: Final = frozenset({"__eq__", "__ge__", "__gt__", "__hash__", "__le__", "__lt__", "__ne__"})
 _OF_ITERATORS: Final = frozenset({"__iter__", "__next__", "__repr__", "__str__"})
+_WITH_METHODS_OF_OURS: Final = (Array, bytes, bytearray)
 _BOUND_METHODS: Final = (MethodWrapperType, BuiltinFunctionType)
 
 

@@ -15,7 +15,6 @@ import operator
 import pathlib
 import random
 import re
-import struct
 import types
 import typing
 import uuid
@@ -27,12 +26,13 @@ from enum import EnumType
 from fractions import Fraction
 from functools import _lru_cache_wrapper, partial
 from typing import Any, Final
-from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.runtime.arrays import Array
 from codeplan.sandbox.runtime.attributes import ALIASES, AgentProxy, ModuleFacade
-from codeplan.sandbox.runtime.classes import ShownType, is_plan_class
+from codeplan.sandbox.runtime.classes import IMMUTABLE_TYPE, ShownType, is_plan_class
+from codeplan.sandbox.runtime.elements import Element
 from codeplan.sandbox.runtime.guards import GETS_END, CurrentRun, set_name
+from codeplan.sandbox.runtime.numbers_first import Struct
 from codeplan.sandbox.runtime.scheduling import Scheduler
 from codeplan.sandbox.runtime.text_modules import ConfigParser, SectionProxy
 from codeplan.untrusted.values import NotKnownType
@@ -49,7 +49,7 @@ _ATOMS: Final[frozenset[type]] = frozenset(
         re.Pattern,
         re.Match,
         re.RegexFlag,
-        struct.Struct,
+        Struct,
         AgentProxy,
     }
     | {NotKnownType, ShownType}
@@ -239,7 +239,7 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
     """
     if kind in _NOT_COPIED:
         raise TypeError(f"cannot copy '{kind.__name__}' object")
-    base: Any = next(b for b in kind.__mro__ if b.__flags__ & _IMMUTABLE)
+    base: Any = next(b for b in kind.__mro__ if b.__flags__ & IMMUTABLE_TYPE)
     if base is set:  # as in Python, by the constructor
         return kind([change(part) for part in value])
     try:
@@ -252,9 +252,6 @@ def _empty_instance(kind: type, value: Any, change: Callable[[Any], Any]) -> Any
         raise TypeError(f"cannot copy '{kind.__name__}' object") from None
 
 
-_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: set for every type that is written in C
-
-
 def _copy_attributes(value: Any, made: Any, change: Callable[[Any], Any]) -> None:
     """Give an object's own attributes to its copy: those of its ``__dict__``, and of the slots of its classes.
 
@@ -265,7 +262,7 @@ def _copy_attributes(value: Any, made: Any, change: Callable[[Any], Any]) -> Non
         own[name] = change(part)
     for base in type(value).__mro__:
         for member in vars(base).values():
-            if type(member) is types.MemberDescriptorType and not base.__flags__ & _IMMUTABLE:
+            if type(member) is types.MemberDescriptorType and not base.__flags__ & IMMUTABLE_TYPE:
                 try:
                     part = member.__get__(value)
                 except AttributeError:

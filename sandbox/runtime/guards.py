@@ -21,11 +21,18 @@ from itertools import chain, compress, repeat
 from types import AsyncGeneratorType, FunctionType, GeneratorType
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
-from xml.etree.ElementTree import Element
 
 from codeplan.sandbox.protocol.forms import Form
 from codeplan.sandbox.runtime.arrays import Array
-from codeplan.sandbox.runtime.classes import build_class, is_class, is_plan_class, writable_class, writable_owner
+from codeplan.sandbox.runtime.classes import (
+    IMMUTABLE_TYPE,
+    build_class,
+    is_class,
+    is_plan_class,
+    writable_class,
+    writable_owner,
+)
+from codeplan.sandbox.runtime.elements import Element
 from codeplan.sandbox.runtime.names import is_readable, is_reserved
 from codeplan.sandbox.runtime.termination import (
     AssertionFailure,
@@ -68,6 +75,7 @@ _MAX_INT = 2**31 - 1
 _FLOAT_PRECISION = _MAX_INT - 1025
 _MAX_PRECISION: dict[str, int] = {**dict.fromkeys("diuxXo", _MAX_INT - 3), **dict.fromkeys("eEfFgG", _FLOAT_PRECISION)}
 """The largest precision that Python accepts in a conversion that grows with it: it raises an error for a larger one."""
+_FLOAT_KINDS = frozenset("eEfFgG")
 _MAX_LENGTHS: dict[type, int] = {
     str: MAX_TEXT,
     bytes: MAX_TEXT,
@@ -124,7 +132,7 @@ class SizeGuard:
     def mod(self, a: Any, b: Any) -> Any:
         """``a % b``, which formats if ``a`` is a text"""
         if issubclass(type(a), (str, bytes, bytearray)):
-            self._check_percent(a, b)
+            b = self._check_percent(a, b)
         return a % b
 
     def format(self, value: Any, spec: Any = "") -> str:
@@ -133,8 +141,8 @@ class SizeGuard:
             self._check_widths(spec, _accepted_precision(type(value)))
         return format(value, spec)
 
-    def check(self, guard: str, a: Any, b: Any) -> None:
-        """Check an operation, named by its guard, without executing it."""
+    def check(self, guard: str, a: Any, b: Any) -> Any:
+        """Check an operation, named by its guard, without executing it. Returns ``b`` as Python is to have it."""
         if guard == "_mul_":
             self._check_mul(a, b)
         elif guard == "_pow_":
@@ -142,7 +150,8 @@ class SizeGuard:
         elif guard == "_lshift_":
             self._check_shift(a, b)
         elif guard == "_mod_" and issubclass(type(a), (str, bytes, bytearray)):
-            self._check_percent(a, b)
+            return self._check_percent(a, b)
+        return b
 
     def check_power(self, a: Any, b: Any, modulus: Any = None) -> None:
         """Check ``pow(a, b, modulus)``."""
@@ -206,41 +215,84 @@ class SizeGuard:
         if bits > most:
             self._limit("memory", bits, most)
 
-    def _check_percent(self, template: str | bytes | bytearray, values: Any) -> None:
+    def _check_percent(self, template: str | bytes | bytearray, values: Any) -> Any:
+        """Check a template and return its values as Python is to have them."""
         text = template if isinstance(template, str) else _latin(template)
         if _LARGE_OR_GIVEN.search(text):
             given = tuple.__iter__(values) if issubclass(type(values), tuple) else iter((values,))
             for key, width, precision, kind in _conversions(text):
                 self.check_width(abs(_number(width, given)))
                 digits = _number(precision, given)
-                value = next(given, None) if kind != "%" and not key else None
+                value = next(given, None) if kind != "%" and key is None else None
                 endless = type(value) is float and not math.isfinite(value)  # shown without digits
                 self.check_width(digits if digits <= _MAX_PRECISION.get(kind, 0) and not endless else 0)
+        return values if isinstance(template, str) or "%" not in text else _with_floats(text, values)
 
 
-def _conversions(text: str) -> Iterator[tuple[bool, str, str, str]]:
-    """Yield, for each conversion of a template, whether it has a key, its width, its precision and its kind.
+def _conversions(text: str) -> Iterator[tuple[str | None, str, str, str]]:
+    """Yield, for each conversion of a template, its key (None: it has none), its width, its precision and its kind.
 
     None follows a key without an end, at which Python raises an error.
     """
     at = text.find("%") + 1
     while at:
-        has_key = text.startswith("(", at)
-        if has_key:
+        key: str | None = None
+        if text.startswith("(", at):
             depth = 0
             for bracket in _BRACKET.finditer(text, at):
                 depth += 1 if bracket[0] == "(" else -1
                 if not depth:
-                    at = bracket.end()
+                    key, at = text[at + 1 : bracket.start()], bracket.end()
                     break
             else:
                 return
         found = _CONVERSION.match(text, at)
         if found is not None:  # always: it matches the empty text
             width, precision, kind = found.groups("")
-            yield has_key, width, precision, kind
+            yield key, width, precision, kind
             at = found.end()
         at = text.find("%", at) + 1
+
+
+def _with_floats(text: str, values: Any) -> Any:
+    """Return the values of a template of bytes with a float for each object of the plan that it writes as one: Python
+    would put an error of its own in the place of a limit.
+    """
+    given = [*tuple.__iter__(values)] if issubclass(type(values), tuple) else [values]
+    parts = values.values() if type(values) is dict else given
+    if all(type(part).__flags__ & IMMUTABLE_TYPE for part in parts):
+        return values
+    named, at = dict[bytes, Any](), 0
+    for key, width, precision, kind in _conversions(text):
+        is_float = kind in _FLOAT_KINDS
+        at += (width == "*") + (precision == "*")
+        if key is not None:
+            name = key.encode("latin-1")
+            named[name] = _as_float(values[name]) if is_float else values[name]
+        elif is_float and at < len(given):
+            given[at] = _as_float(given[at])
+        at += kind != "%" and key is None
+    return named or (tuple(given) if issubclass(type(values), tuple) else given[0])
+
+
+def _as_float(value: Any) -> Any:
+    """Return an object of the plan as a float. Raises: TypeError: it is none."""
+    refusal = TypeError(f"float argument required, not {type(value).__name__}")
+    return ask_first(lambda number: math.ldexp(number, 0), value, refusal)
+
+
+def ask_first(ask: Callable[[Any], Any], value: Any, refusal: Exception) -> Any:
+    """Return what ``ask`` makes of an object, in place of a function in C that hides what ends the plan behind an error
+    of its own, ``refusal``. What is written in C stays as it is; a Fraction may hold what a plan wrote.
+    """
+    if type(value).__flags__ & IMMUTABLE_TYPE:
+        return value
+    try:
+        return ask(value)
+    except Exception as error:
+        if find_limit(error) is not None:
+            raise
+        raise refusal from None
 
 
 def _latin(template: bytes | bytearray) -> str:
@@ -721,8 +773,7 @@ def _inplace_guards(size_guard: SizeGuard) -> dict[str, object]:
     """The guards of augmented assignments, such as ``x *= y``: the size of the result is checked before it is made."""
 
     def inplace(name: str, old: object, value: object) -> object:
-        size_guard.check(name, old, value)
-        return _IN_PLACE[name](old, value)
+        return _IN_PLACE[name](old, size_guard.check(name, old, value))
 
     def inplace_item(name: str, item: tuple[Any, object, object], value: object) -> None:
         owner, index, old = item

@@ -34,6 +34,7 @@ from typing import Any, Final
 
 from codeplan.sandbox.runtime.classes import (
     CLASS_MARK,
+    IMMUTABLE_TYPE,
     PlanEnumType,
     is_class,
     is_of_metaclass,
@@ -41,6 +42,8 @@ from codeplan.sandbox.runtime.classes import (
     is_plan_class,
 )
 from codeplan.sandbox.runtime.names import is_writable
+from codeplan.sandbox.runtime.termination import find_limit
+from codeplan.untrusted.texts import with_article
 
 
 @functools.cache
@@ -53,7 +56,8 @@ def mend_library() -> None:
     _mend_nodes()
     _mend_signatures()
     _mend_wrappers()
-    csv.reader = read_rows
+    csv.reader, csv.writer = read_rows, write_rows
+    csv._Dialect = _checked_dialect  # type: ignore[attr-defined]
     pprint._recursion = _recursion_text  # type: ignore[attr-defined]  # Python's tells an address
     for kind in (collections.UserDict, collections.UserList):
         kind.__copy__ = _copy_user_class  # type: ignore[method-assign]
@@ -209,7 +213,7 @@ def _mend_signatures() -> None:
     parse: Callable[..., Any] = inspect._signature_fromstr  # type: ignore[attr-defined]
 
     def parse_checked(cls: Any, obj: Any, *rest: Any, **named: Any) -> Any:
-        if is_plan_class(obj) if is_class(obj) else type(obj) not in _WRITTEN_IN_C:
+        if not (obj.__flags__ & IMMUTABLE_TYPE if is_class(obj) else type(obj) in _WRITTEN_IN_C):
             raise ValueError(f"no signature found for {obj!r}")
         return parse(cls, obj, *rest, **named)
 
@@ -234,11 +238,47 @@ def _mend_wrappers() -> None:
 
 
 _READER: Final = csv.reader
+_WRITER: Final = csv.writer
+_DIALECT: Final[Any] = csv._Dialect  # type: ignore[attr-defined]
+_DIALECT_NAMES: Final = (
+    *("delimiter", "doublequote", "escapechar", "lineterminator"),
+    *("quotechar", "quoting", "skipinitialspace", "strict"),
+)
 
 
 def read_rows(csvfile: Any, *dialect: Any, **options: Any) -> Any:
     """``csv.reader`` of lines that cannot ask for the next row meanwhile: the reader would lose its fields."""
-    return _READER(_lines_once(iter(csvfile)), *dialect, **options)
+    given, chosen = plain_dialect(dialect, options)
+    return _READER(_lines_once(iter(csvfile)), *given, **chosen)
+
+
+def write_rows(csvfile: Any, *dialect: Any, **options: Any) -> Any:
+    """``csv.writer``, whose dialect is read first."""
+    given, chosen = plain_dialect(dialect, options)
+    return _WRITER(csvfile, *given, **chosen)
+
+
+def _checked_dialect(dialect: Any) -> Any:
+    given, chosen = plain_dialect((dialect,), {})
+    return _DIALECT(*given, **chosen)
+
+
+def plain_dialect(dialect: tuple[Any, ...], options: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return a dialect and its options as ``csv`` is to have them. What a class or an object says becomes options:
+    Python would go on after any error of its attributes, also after one that ends the plan.
+    """
+    named = "dialect" in options and not dialect
+    chosen: Any = options["dialect"] if named else dialect[0] if len(dialect) == 1 else None
+    if (chosen if is_class(chosen) else type(chosen)).__flags__ & IMMUTABLE_TYPE:
+        return dialect, options
+    read: dict[str, Any] = {}
+    for name in _DIALECT_NAMES:
+        try:
+            read[name] = getattr(chosen, name)
+        except Exception as error:
+            if find_limit(error) is not None:
+                raise
+    return (), read | {name: value for name, value in options.items() if name != "dialect"}
 
 
 def _lines_once(lines: Iterator[Any]) -> Iterator[Any]:
@@ -282,6 +322,8 @@ def _recursion_text(value: object) -> str:
 
 def _copy_user_class(self: Any) -> Any:
     """``copy.copy`` of a UserDict or a UserList, by its real class and table: an object may name others as its own."""
+    if not {collections.UserDict, collections.UserList} & {*type(self).__mro__}:
+        raise TypeError(f"this __copy__ is not for {with_article(type(self).__name__)}")
     made = object.__new__(type(self))
     table, own = object.__getattribute__(made, "__dict__"), object.__getattribute__(self, "__dict__")
     table |= own

@@ -57,7 +57,7 @@ from codeplan.sandbox.runtime.guards import (
     set_name,
     shown_exception,
 )
-from codeplan.sandbox.runtime.library_mends import mend_library, read_rows
+from codeplan.sandbox.runtime.library_mends import mend_library, plain_dialect, read_rows, write_rows
 from codeplan.sandbox.runtime.log_modules import (
     LogRuntime,
     compression_members,
@@ -68,6 +68,7 @@ from codeplan.sandbox.runtime.log_modules import (
 )
 from codeplan.sandbox.runtime.module_names import ALLOWED_MODULES, NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
+from codeplan.sandbox.runtime.numbers_first import STRUCT_MEMBERS, Islice
 from codeplan.sandbox.runtime.object_modules import inspect_members, sched_members, weakref_members
 from codeplan.sandbox.runtime.syntax_module import SYNTAX_MEMBERS
 from codeplan.sandbox.runtime.text_modules import (
@@ -198,6 +199,8 @@ class ModuleMaker:
             "decimal": _decimal_members,
             "email.utils": mail_members,
             "functools": _functools_members,
+            "itertools": lambda: {"islice": Islice},
+            "struct": lambda: STRUCT_MEMBERS,
             "hashlib": lambda: {"pbkdf2_hmac": set_name("pbkdf2_hmac", _derive_key)},
             "html.parser": lambda: {"HTMLParser": make_html_parser(self._size_guard)},
             "inspect": lambda: inspect_members(self._getattr, list_names),
@@ -464,12 +467,16 @@ def _csv_members() -> Members:
     """Return what changes the table of dialects, by exact texts: it is emptied before the next run."""
 
     def register_dialect(name: Any, *dialect: Any, **options: Any) -> None:
-        csv.register_dialect(_exact_name(name), *dialect, **options)
+        given, chosen = plain_dialect(dialect, options)
+        csv.register_dialect(_exact_name(name), *given, **chosen)
 
     def unregister_dialect(name: Any) -> None:
         csv.unregister_dialect(_exact_name(name))
 
-    return _named(register_dialect, unregister_dialect) | {"reader": set_name("reader", read_rows)}
+    return _named(register_dialect, unregister_dialect) | {
+        "reader": set_name("reader", read_rows),
+        "writer": set_name("writer", write_rows),
+    }
 
 
 RUNTIME_BASES |= {csv.Dialect, *_DIALECTS.values()}
@@ -519,8 +526,7 @@ def _sized_operators(size_guard: SizeGuard) -> Members:
         function = getattr(operator, name)
 
         def call(a: Any, b: Any, /) -> Any:
-            size_guard.check(guard, a, b)
-            return function(a, b)
+            return function(a, size_guard.check(guard, a, b))
 
         return set_name(name, call)
 

@@ -10,6 +10,7 @@ import builtins
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from io import StringIO
 from types import CodeType, CoroutineType, FrameType, MappingProxyType
@@ -197,6 +198,10 @@ def _excerpt(text: str) -> str:
     return repr(start if len(start) <= _SHOWN else start[:_SHOWN] + "…")
 
 
+_NOTING_FRAMES: Final = 50
+"""Stack frames that noting a lost limit may add at the plan's greatest depth."""
+
+
 class NotSaved(NameError):
     """The plan read a name whose value the checkpoint could not hold."""
 
@@ -259,6 +264,7 @@ class PlanRuntime:
         the run before that this run does not have. ``explains_later`` says that ``dropped`` may grow during the run.
         """
         self._run.begin(host, settings)
+        self._deepest = sys.getrecursionlimit() + _NOTING_FRAMES
         seed_packages(settings.seed)
         self._agent_methods.clear()
         self._scheduler.reset()
@@ -277,9 +283,17 @@ class PlanRuntime:
         return space
 
     def note_lost(self, lost: Any) -> None:
-        """As ``sys.unraisablehook``: record the limit that ended a generator as it went with its last reference."""
-        if (reached := find_limit(lost.exc_value)) is not None:
-            self._stopper.record(reached)
+        """As ``sys.unraisablehook``: record the limit that ended a generator as it went with its last reference, also
+        where hardly a further call fits: the first two are of functions in C that call nothing.
+        """
+        depth = sys.getrecursionlimit()
+        sys.setrecursionlimit(self._deepest if depth < self._deepest else depth)
+        try:
+            if (reached := find_limit(lost.exc_value)) is not None:
+                self._stopper.record(reached)
+        finally:
+            with suppress(RecursionError):  # at the greatest depth itself; the next one does not add to it
+                sys.setrecursionlimit(depth)
 
     def finish_segment(self, returned: Any) -> Any:
         """What a segment returned, once everything has ended that it began. A segment that awaits is a coroutine."""

@@ -15,10 +15,10 @@ from html import parser as html_parsing
 from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree as Trees
-from xml.etree.ElementTree import Element
 
-from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, CONVERSIONS, MAX_NESTING, tag_text
-from codeplan.sandbox.runtime.classes import RUNTIME_BASES, SHOWN_AS, WRITERS, mark_class
+from codeplan.sandbox.runtime.attributes import ALLOWED_ATTRIBUTES, CONVERSIONS, MAX_NESTING
+from codeplan.sandbox.runtime.classes import RUNTIME_BASES, WRITERS, mark_class
+from codeplan.sandbox.runtime.elements import Element, tag_text
 from codeplan.sandbox.runtime.guards import SizeGuard, set_name
 from codeplan.sandbox.runtime.module_names import NO_FILES, split_names
 from codeplan.sandbox.runtime.names import is_readable
@@ -270,25 +270,10 @@ class _ElementWriter:
         setattr(self.element, name, tag_text(value) if name == "tag" else value)
 
 
-class _ElementType(type):
-    """Makes ``Element`` as plans see it: it makes elements whose tags are texts."""
-
-    def __call__(cls, tag: Any, *args: Any, **named: Any) -> Element:
-        return Element(tag_text(tag), *args, **named)
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return type(value) is Element
-
-
-class PlanElement(metaclass=_ElementType):
-    """``Element`` as plans see it."""
-
-
-PlanElement.__name__ = PlanElement.__qualname__ = "Element"
-PlanElement.__module__ = "xml.etree.ElementTree"
 WRITERS[Element] = _ElementWriter
-SHOWN_AS[Element] = PlanElement
-ALLOWED_ATTRIBUTES[Element] = _WRITTEN | split_names("append clear extend get insert items itertext keys remove set")
+ALLOWED_ATTRIBUTES[Element] = _WRITTEN | split_names(
+    "append clear extend find findall findtext get insert items iter iterfind itertext keys remove set"
+)
 
 
 def element_members(size_guard: SizeGuard) -> dict[str, object]:
@@ -299,7 +284,7 @@ def element_members(size_guard: SizeGuard) -> dict[str, object]:
 
     def read_text(text: Any) -> Any:
         size_guard.check_text(len(text))
-        return Trees.fromstring(text)
+        return Trees.fromstring(text, Trees.XMLParser(target=Trees.TreeBuilder(element_factory=Element)))
 
     def fromstring(text: Any) -> Any:
         return read_text(text)
@@ -322,13 +307,13 @@ def element_members(size_guard: SizeGuard) -> dict[str, object]:
     def iselement(element: Any) -> bool:
         return type(element) is Element
 
-    def SubElement(parent: Any, tag: Any, *args: Any, **named: Any) -> Any:  # Python's name
-        return Trees.SubElement(_require_element(parent), tag_text(tag), *args, **named)
+    def SubElement(parent: Any, tag: Any, /, *args: Any, **named: Any) -> Any:  # Python's name
+        owner, made = _require_element(parent), Element(tag, *args, **named)
+        owner.append(made)
+        return made
 
     functions: tuple[Any, ...] = (fromstring, XML, tostring, indent, iselement, SubElement)
-    return {function.__name__: set_name(function.__name__, function) for function in functions} | {
-        "Element": PlanElement
-    }
+    return {function.__name__: set_name(function.__name__, function) for function in functions} | {"Element": Element}
 
 
 def _require_element(value: Any) -> Any:

@@ -39,6 +39,12 @@ def test_a_plan_that_crashes_the_interpreter_stops_without_harm():
     finished(run("print('next')"))
 
 
+@pytest.mark.parametrize("plan_name", ["zg06_tags_that_hold_objects", "zg07_element_cleared_by_what_is_written"])
+def test_no_code_of_the_plan_frees_what_python_reads_of_an_element(plan_name: str):
+    source = (Path(__file__).parents[2] / "escapes" / f"{plan_name}.py").read_text()
+    finished(Sandbox().run(source, SampleHome(lambda action: None), answer))
+
+
 def test_a_source_that_crashes_the_parser_is_rejected():
     for source in ("-" * 60_000 + "1", "(" * 60_000, "x = " + "+".join(["1"] * 20_000), "a" + ".a" * 30_000):
         assert isinstance(Sandbox().check(plan(source), SampleHome), Rejected)

@@ -351,3 +351,18 @@ def test_no_hook_of_the_plan_makes_a_call_after_the_run(body):
     Sandbox().run(check(f"def solution(agent, start_from=1):\n{lines}\n"), clerk, str)
     made_while_running = 40 if "K()" in body else 0
     assert len(clerk.given) == made_while_running
+
+
+def test_no_hook_of_the_plan_makes_a_call_while_variables_are_restored():
+    clerk = Clerk()
+    source = (
+        "class K:\n    def __hash__(self):\n        try:\n            agent.give('early')\n        except RuntimeError:\n"
+        "            pass\n        return 1\ndef solution(agent, start_from=1):\n    if start_from <= 1:\n        x = {K(): 1}\n"
+        "        assert False, 'on purpose'\n    if start_from <= 2:\n        assert len(x) == 1\n"
+    )
+    first = Sandbox().run(check(source), clerk, str)
+    assert isinstance(first, Failed)
+    assert clerk.given == ["early"]
+    second = Sandbox().run(check(source), clerk, str, start_from=2, checkpoint=first.checkpoint)
+    assert isinstance(second, Finished), second
+    assert clerk.given == ["early"]

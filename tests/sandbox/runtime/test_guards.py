@@ -503,6 +503,46 @@ def test_a_limit_hidden_by_a_finally_is_recorded() -> None:
     assert run(plan(body + "try:\n    print('more')\nexcept Exception:\n    pass")).error is not None
 
 
+HIDING = {
+    "a dialect that is registered": "csv.register_dialect('own', Full())",
+    "the dialect of a reader": "csv.reader([], Full())",
+    "a named dialect of a reader": "csv.DictReader([], dialect=Full())",
+    "the dialect of a writer": "csv.writer(io.StringIO(), Full())",
+    "the dialect of a class": "type('D', (csv.excel,), {'delimiter': property(Full.fill)})()",
+    **{f"struct.pack with {code}": f"struct.pack('<i2{code}', 1, 2, Full())" for code in "def"},
+    "struct.pack_into": "struct.pack_into('d', bytearray(8), 0, Full())",
+    "a Fraction of the plan's numbers": (
+        "struct.pack('d', fractions.Fraction(type('F', (float,), {'as_integer_ratio': lambda f: (I(1), I(2))})(0.5)))"
+    ),
+    "pack of a Struct": "struct.Struct('?3sxf').pack(True, b'a', Full())",
+    "pack_into of a Struct": "struct.Struct('d').pack_into(bytearray(8), 0, Full())",
+    **{f"islice of {n} bounds": f"itertools.islice([], *[1] * {n - 1}, Full())" for n in (1, 2, 3)},
+    **{f"bytes with {code}": f"b'%d %%%*.1{code}' % (1, 2, Full())" for code in "eEfFgG"},
+    "bytes with one value": "b'%f' % Full()",
+    "bytes with names": "b'%(a)s %(b)f' % {b'a': b'x', b'b': Full()}",
+    "bytes with names in a mapping of the plan": "b'%(b)f' % type('M', (dict,), {})({b'b': Full()})",
+    "a bytearray": "bytearray(b'%f') % Full()",
+    "bytes in place": "change_in_place(b'%f')",
+    "operator.mod": "operator.mod(b'%f', Full())",
+    "operator.imod": "operator.imod(b'%f', Full())",
+    "children of an element": "ET.Element('a').extend(Full())",
+    "children written to a slice": "operator.setitem(ET.Element('a'), slice(0), Full())",
+}
+
+
+@pytest.mark.parametrize("way", HIDING.values(), ids=HIDING)
+def test_no_function_in_c_hides_a_limit_behind_an_error_of_its_own(way: str) -> None:
+    body = (
+        "import csv, fractions, io, itertools, operator, struct\nimport xml.etree.ElementTree as ET\nclass Full:\n"
+        "    def fill(self, *given):\n        return bytes(2**62)\n"
+        "    __float__ = __index__ = __getattr__ = __iter__ = fill\n"
+        "class I(int):\n    __truediv__ = __int__ = Full.fill\n"
+        "def change_in_place(t):\n    t %= Full()\n"
+        f"try:\n    {way}\nexcept Exception:\n    pass\nprint('on')"
+    )
+    assert limit(body).limit == "memory"
+
+
 JUMPS = {
     "a limit": "'a' * 10**11",
     "a limit inside of a function": "f()",

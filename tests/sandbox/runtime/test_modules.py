@@ -332,6 +332,33 @@ AS_IN_PYTHON = {
         "print(ET.tostring(root, encoding='unicode'))\ntry:\n    ET.fromstring('<a>')\n"
         "except ET.ParseError as e:\n    print(e)"
     ),
+    "elements in slices, copies and searches": (
+        "import copy, xml.etree.ElementTree as ET\nroot = ET.fromstring('<a><b k=\"1\"/><c>t<b/></c></a>')\n"
+        "class I:\n    def __index__(self):\n        return 1\n"
+        "root[I():] = (ET.Element(t, {'n': t}, m='x') for t in 'xyz')\nprint([e.tag for e in root[:I()]])\n"
+        "root.extend(e for e in [ET.Element('w')])\ndel root[::2]\nprint([(e.tag, e.attrib) for e in root])\n"
+        "c, d = copy.copy(root), copy.deepcopy(root)\nd[0].set('n', 'q')\nd.tag = 'd'\n"
+        "print(ET.tostring(root, 'unicode'), ET.tostring(c, 'unicode'), ET.tostring(d, 'unicode'))\n"
+        "print(root.find('x').tag, d.find(\"x[@n='q']\").tag, len(root.findall('*')), root.get('k', 3), type(root) is ET.Element)\n"
+        "print(isinstance(c[0], ET.Element), ET.iselement(d), type(root), ET.Element, [*root.iter('x')] == root.findall('x'))\n"
+        "for bad in (lambda: root['a'], lambda: root[9], lambda: root.append(1), lambda: ET.Element(), lambda: ET.Element('a', 1)):\n"
+        "    try:\n        bad()\n    except Exception as e:\n        print(type(e).__name__, e)"
+    ),
+    "numbers of a class for arrays, struct, islice and bytes": (
+        "import array, csv, io, itertools, struct\nclass N:\n    def __index__(self):\n        return 97\n"
+        "class F:\n    def __float__(self):\n        return 1.5\nclass S(str):\n    pass\n"
+        "a, d = array.array('i', [N()]), array.array('d', [F(), N()])\na.append(N())\na[0] = True\nd.insert(0, F())\n"
+        "d.extend([1, N()])\nprint(a, d)\n"
+        "print(struct.pack('<2dh3sx?', N(), F(), N(), b'ab', F()), struct.Struct('>f').pack(F()))\n"
+        "print([*itertools.islice(range(200), N(), None, N())], b'%f %s %d %c' % (F(), b'x', 5, N()), b'%(a).2f' % {b'a': F()})\n"
+        "class D(csv.excel):\n    delimiter = ';'\n"
+        "print([*csv.reader(['a;b'], D)], [*csv.DictReader(['a;b', '1;2'], dialect=D())], [*csv.reader(['a,b'], dialect='excel')])\n"
+        "out = io.StringIO()\ncsv.writer(out, D(), quoting=csv.QUOTE_ALL).writerow([1, 'x'])\nprint(repr(out.getvalue()))\n"
+        "bads = [lambda v=v, t=t: array.array(t).append(v) for t in 'idfB' for v in (None, 'a', object(), F(), 1j)]\n"
+        "bads += [lambda v=v: struct.pack('d', v) for v in ('a', S('1'), None)] + [lambda: b'%f' % S('1')]\n"
+        "bads += [lambda b=b: itertools.islice([], *b) for b in ((-1,), ('a',), (S('a'),), (1, F()), (1, 2, 0))]\n"
+        "for bad in bads:\n    try:\n        bad()\n        print('taken')\n    except Exception as e:\n        print(type(e).__name__, e)"
+    ),
     "string.Formatter": (
         "from string import Formatter\nclass F(Formatter):\n    def get_value(self, key, args, kwargs):\n"
         "        return kwargs.get(key, '?') if isinstance(key, str) else args[key]\n"
