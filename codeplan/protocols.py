@@ -6,6 +6,7 @@ The ports of methods, plan writers and skill stores stand in ``codeplan.episode.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from inspect import isasyncgenfunction, iscoroutinefunction
@@ -36,11 +37,13 @@ class _PortType(_ProtocolType):  # type: ignore[misc]  # its base is no name of 
     of a Protocol sees them up to Python 3.11 only.
     """
 
-    def __instancecheck__(self, instance: object) -> bool:
-        names = vars(self).get("__protocol_attrs__", ())  # from Python 3.12 on
-        return bool(super().__instancecheck__(instance)) or (
-            bool(names) and self._is_protocol and all(hasattr(instance, name) for name in names)
-        )
+    if sys.version_info >= (3, 12):
+
+        def __instancecheck__(self, instance: object) -> bool:
+            names = vars(self).get("__protocol_attrs__", ())
+            return bool(super().__instancecheck__(instance)) or (
+                bool(names) and self._is_protocol and all(hasattr(instance, name) for name in names)
+            )
 
 
 class Port(Protocol, metaclass=_PortType):
