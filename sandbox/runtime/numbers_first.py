@@ -80,7 +80,7 @@ STRUCT_MEMBERS: Final[dict[str, object]] = {
 """The members of ``struct`` that take numbers."""
 
 _FLOATS: Final = frozenset("def")
-_CODE: Final = re.compile(r"\s*(\d*)([a-zA-Z?])")
+_CODE: Final = re.compile(r"(?<![0-9])([0-9]*)([a-zA-Z?])")
 
 
 def _numbers(format: str, values: tuple[Any, ...]) -> list[Any]:
