@@ -216,6 +216,7 @@ def test_no_change_of_a_class_makes_a_checkpoint_look_damaged(variables, changes
         return
     objects = PlanObjects(names)
     restored = decode(checkpoint, objects)
+    assert restored.keys() == checkpoint.names.keys()
     for name, classes in classes_by_variable(checkpoint).items():
         if not objects.lack(classes):
             layout(restored[name])
